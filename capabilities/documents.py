@@ -1,0 +1,112 @@
+"""From bytes to a document that is safe to walk, store and show."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from .problems import Document, Problem, Problems, member
+
+BYTES_LIMIT = 1_048_576
+DEPTH_LIMIT = 64
+
+
+class Unreadable(Exception):
+    """The bytes are no document at all; carries the one problem that says why."""
+
+    def __init__(self, message: str, path: str = "$") -> None:
+        super().__init__(message)
+        self.problem = Problem(path, message)
+
+
+def read(raw: bytes, problems: Problems) -> Document:
+    """The JSON object in these bytes; raises Unreadable when there is none."""
+    if len(raw) > BYTES_LIMIT:
+        raise Unreadable(f"is larger than {BYTES_LIMIT} bytes")
+    document = decode(raw, problems)
+    if not isinstance(document, dict):
+        raise Unreadable(f"must be a JSON object, is {json_type(document)}")
+    for path, message in faults(document):
+        problems.error(path, message)
+    return document
+
+
+def decode(raw: bytes, problems: Problems) -> Any:
+    """Strict JSON: UTF-8, no NaN, finite numbers; a repeated member is a warning."""
+
+    def pairs(items: list[tuple[str, Any]]) -> Document:
+        document = dict(items)
+        if len(document) < len(items):
+            for key, count in Counter(key for key, _ in items).items():
+                if count > 1:
+                    message = f"member {key!r} is repeated; the last one counts"
+                    problems.warning("$", message)
+        return document
+
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"is not UTF-8 at byte {error.start}") from error
+    if not text.strip():
+        raise Unreadable("is empty")
+    try:
+        return json.loads(
+            text, object_pairs_hook=pairs, parse_constant=constant, parse_float=number
+        )
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno}"
+        raise Unreadable(f"is not JSON: {error.msg} at {where}") from error
+    except RecursionError as error:
+        raise Unreadable(f"is nested deeper than {DEPTH_LIMIT} levels") from error
+    except ValueError as error:  # an integer of thousands of digits
+        raise Unreadable("holds a number that is too long") from error
+
+
+def constant(name: str) -> float:
+    raise Unreadable(f"is not JSON: {name} is no JSON value")
+
+
+def number(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise Unreadable(f"holds a number out of range: {text[:40]}")
+    return value
+
+
+def json_type(value: Any) -> str:
+    names = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def faults(document: Document) -> Iterator[tuple[str, str]]:
+    """Texts no database takes, and nesting nobody means, each with its path."""
+    waiting: list[tuple[str, Any, int]] = [("$", document, 1)]
+    while waiting:
+        path, value, depth = waiting.pop()
+        if isinstance(value, str):
+            if message := text_fault(value):
+                yield path, message
+            continue
+        if not isinstance(value, (dict, list)):
+            continue
+        if depth > DEPTH_LIMIT:
+            raise Unreadable(f"is nested deeper than {DEPTH_LIMIT} levels", path)
+        if isinstance(value, list):
+            inside = [(f"{path}[{n}]", item) for n, item in enumerate(value)]
+        else:
+            inside = [(member(path, key), item) for key, item in value.items()]
+            for key in value:
+                if message := text_fault(key):
+                    yield path, f"has a member name that {message}"
+        waiting += [(place, item, depth + 1) for place, item in reversed(inside)]
+
+
+def text_fault(text: str) -> str:
+    if "\0" in text:
+        return "must not contain NUL characters"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "must not contain lone surrogates"
+    return ""

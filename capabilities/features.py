@@ -1,0 +1,19 @@
+"""What an agent declares about itself beside its capabilities, whatever its protocol."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .kinds import Kind
+from .records import CapabilityRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentFeature(CapabilityRecord):
+    """A flag, number or list, named `category.flag`: `transport.streaming`."""
+
+    kind: ClassVar[str] = "agent.feature"
+
+    value: Any = None
+
+
+FEATURE = Kind("agent.feature", "Feature", "any", AgentFeature, False, icon="flag")

@@ -1,0 +1,146 @@
+"""From a definition to a record: who understands it, and what it says."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from .documents import Unreadable, read
+from .kinds import Kind
+from .problems import Document, Problem, Problems
+from .records import CAPABILITY_LIMIT, NAME_LIMIT, AgentRecord, CapabilityRecord
+from .registry import Registry
+
+
+class Parser(ABC):
+    """One protocol's way of describing an agent."""
+
+    slug: str
+    label: str
+    kinds: tuple[Kind, ...]
+    # What a document must hold to be recognised, told when none is.
+    expects: str
+    # Where a host publishes its definition, in the order to ask.
+    well_known: tuple[str, ...] = ()
+
+    @abstractmethod
+    def recognises(self, document: Document) -> bool:
+        """Whether the document is of this protocol, however faulty."""
+
+    @abstractmethod
+    def parse(self, document: Document, problems: Problems) -> AgentRecord:
+        """What the document says; everything amiss goes to `problems`."""
+
+
+parsers: Registry[Parser] = Registry("Protocol")
+
+
+def protocol_choices() -> list[tuple[str, str]]:
+    """Choices for fields; a plain function, so that migrations can name it."""
+    return parsers.choices()
+
+
+class ParseError(Exception):
+    """A definition that cannot be catalogued, with every reason why."""
+
+    def __init__(self, reading: "Reading") -> None:
+        super().__init__("The definition is not valid")
+        self.reading = reading
+
+
+class ProtocolNotDetected(ParseError):
+    """No registered protocol recognises the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that reading a definition brought to light."""
+
+    protocol: str = ""
+    record: AgentRecord | None = None
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+    @property
+    def valid(self) -> bool:
+        return self.record is not None and not self.errors
+
+    @property
+    def spec_version(self) -> str:
+        return self.record.spec_version if self.record else ""
+
+
+def examine(raw: bytes, protocol: str = "") -> Reading:
+    """Read a definition and report; raises nothing, whatever the bytes."""
+    problems = Problems()
+    parser = parsers.get(protocol)
+    record = None
+    try:
+        document = read(raw, problems)
+        parser = parser or detect(document)
+        if parser is None:
+            problems.error("$", undetected())
+        elif not problems.errors:
+            record = understand(parser, document, problems)
+    except Unreadable as unreadable:
+        problems.errors.append(unreadable.problem)
+    slug = parser.slug if parser else ""
+    return Reading(slug, record, problems.errors, problems.warnings)
+
+
+def parse(raw: bytes, protocol: str = "") -> tuple[AgentRecord, list[Problem]]:
+    """The record and its warnings; raises ParseError with every error otherwise."""
+    reading = examine(raw, protocol)
+    if reading.record is not None and not reading.errors:
+        return reading.record, reading.warnings
+    unknown = reading.errors == [Problem("$", undetected())]
+    raise ProtocolNotDetected(reading) if unknown else ParseError(reading)
+
+
+def detect(document: Document) -> Parser | None:
+    """The first registered protocol that recognises the document."""
+    return next((parser for parser in parsers if parser.recognises(document)), None)
+
+
+def undetected() -> str:
+    known = "; ".join(f"{parser.label} ({parser.expects})" for parser in parsers)
+    return f"is not a definition of a known protocol: {known}"
+
+
+def understand(parser: Parser, document: Document, problems: Problems) -> AgentRecord:
+    """The parser's record, checked by the rules that hold for every protocol."""
+    record = parser.parse(document, problems)
+    for place, message in record.validate():
+        problems.error(place, message)
+    if len(record.capabilities) > CAPABILITY_LIMIT:
+        count = len(record.capabilities)
+        problems.error("$", f"has {count} capabilities, over {CAPABILITY_LIMIT}")
+        return record
+    return replace(record, capabilities=tuple(distinct(record.capabilities, problems)))
+
+
+def distinct(
+    capabilities: Iterable[CapabilityRecord], problems: Problems
+) -> Iterator[CapabilityRecord]:
+    """The capabilities, each valid and under a name of its own within its kind."""
+    taken: Counter[tuple[str, str]] = Counter()
+    for capability in capabilities:
+        named = replace(capability, name=free_name(capability, taken))
+        for message in named.validate():
+            problems.error(capability.path, message)
+        if named.name != capability.name:
+            message = f"another {capability.kind} has this name; kept as {named.name!r}"
+            problems.warning(capability.path, message)
+        taken[named.kind, named.name] += 1
+        yield named
+
+
+def free_name(capability: CapabilityRecord, taken: Counter[tuple[str, str]]) -> str:
+    """Its plain name, else a telling one, else a numbered one."""
+    kind, plain = capability.kind, capability.name
+    for name in (plain, capability.telling_name()):
+        if not taken[kind, name] and len(name) <= NAME_LIMIT:
+            return name
+    while taken[kind, name := f"{plain} ({taken[kind, plain] + 1})"]:
+        taken[kind, plain] += 1
+    return name

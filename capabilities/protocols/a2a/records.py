@@ -1,0 +1,110 @@
+"""What an A2A card can declare, one record class for each kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+from ...kinds import Kind
+from ...records import CapabilityRecord
+
+Requirements = list[dict[str, list[str]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class A2ASkill(CapabilityRecord):
+    kind: ClassVar[str] = "a2a.skill"
+
+    id: str = ""
+    tags: list[str] = field(default_factory=list)
+    input_modes: list[str] = field(default_factory=list)
+    output_modes: list[str] = field(default_factory=list)
+    security: Requirements | None = None
+
+    def telling_name(self) -> str:
+        return f"{self.name} ({self.id})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class A2AInterface(CapabilityRecord):
+    kind: ClassVar[str] = "a2a.interface"
+
+    url: str = ""
+    binding: str = ""
+    protocol_version: str = ""
+
+    def telling_name(self) -> str:
+        return f"{self.url}#{self.binding}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class A2ASecurityScheme(CapabilityRecord):
+    """`fields` holds what else the scheme says, under snake_case names."""
+
+    kind: ClassVar[str] = "a2a.security_scheme"
+
+    key: str = ""
+    type: str = ""
+    method: str = ""
+    fields: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, description: str, properties: Mapping[str, Any]) -> Self:
+        own = {key: properties.get(key, "") for key in ("key", "type", "method")}
+        rest = {key: value for key, value in properties.items() if key not in own}
+        return cls(name=name, description=description, fields=rest, **own)
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        own = {"key": self.key, "type": self.type, "method": self.method}
+        return self.fields | own
+
+    def telling_name(self) -> str:
+        return f"{self.name} ({self.key})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class A2AExtension(CapabilityRecord):
+    kind: ClassVar[str] = "a2a.extension"
+
+    uri: str = ""
+    required: bool = False
+    params: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class A2ASignature(CapabilityRecord):
+    kind: ClassVar[str] = "a2a.signature"
+
+    algorithm: str = ""
+    key_id: str = ""
+    protected: str = ""
+    signature: str = ""
+    header: dict[str, Any] | None = None
+
+    def telling_name(self) -> str:
+        return f"{self.algorithm}:{self.key_id}"
+
+
+KINDS = (
+    Kind(
+        "a2a.skill",
+        "A2A Skill",
+        "a2a",
+        A2ASkill,
+        discoverable=True,
+        icon="sparkles",
+        listed=("tags", "input_modes", "output_modes"),
+        searched=("tags",),
+    ),
+    Kind("a2a.interface", "A2A Interface", "a2a", A2AInterface, False, "plug"),
+    Kind(
+        "a2a.security_scheme",
+        "A2A Security Scheme",
+        "a2a",
+        A2ASecurityScheme,
+        discoverable=False,
+        icon="lock",
+    ),
+    Kind("a2a.extension", "A2A Extension", "a2a", A2AExtension, False, "puzzle"),
+    Kind("a2a.signature", "A2A Signature", "a2a", A2ASignature, False, "pen"),
+)

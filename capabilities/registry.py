@@ -1,0 +1,57 @@
+"""An ordered collection that apps add to from their `ready()`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Generic, Protocol, TypeVar
+
+
+class Registrable(Protocol):
+    @property
+    def slug(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+
+T = TypeVar("T", bound=Registrable)
+
+
+class AlreadyRegistered(ValueError):
+    """Two apps claim the same slug: stop at the start, not at the first surprise."""
+
+
+class Registry(Generic[T]):
+    def __init__(self, noun: str) -> None:
+        self.noun = noun
+        self._items: dict[str, T] = {}
+
+    def register(self, *items: T) -> None:
+        for item in items:
+            if item.slug in self._items:
+                raise AlreadyRegistered(f"{self.noun} {item.slug!r} is taken")
+            self._items[item.slug] = item
+
+    def get(self, slug: str) -> T | None:
+        return self._items.get(slug)
+
+    def choices(self) -> list[tuple[str, str]]:
+        return [(item.slug, item.label) for item in self]
+
+    @contextmanager
+    def temporarily(self, *items: T) -> Iterator[None]:
+        """Add or replace items until the block ends; for tests."""
+        before = dict(self._items)
+        self._items.update({item.slug: item for item in items})
+        try:
+            yield
+        finally:
+            self._items = before
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items.values())
+
+    def __contains__(self, slug: object) -> bool:
+        return slug in self._items
+
+    def __len__(self) -> int:
+        return len(self._items)

@@ -1,0 +1,73 @@
+"""What every answer gets: an ETag, a policy, and errors in one shape."""
+
+import hashlib
+from http import HTTPStatus
+
+from django.utils.cache import get_conditional_response, patch_cache_control
+
+from .errors import error_response
+
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ]
+)
+
+
+def content_security_policy(get_response):
+    """Nothing is loaded from anywhere else, and no script stands in a page."""
+
+    def middleware(request):
+        response = get_response(request)
+        response.setdefault("Content-Security-Policy", POLICY)
+        return response
+
+    return middleware
+
+
+def weak_etag(get_response):
+    """An ETag on what may be kept, and 304 to whoever kept it."""
+
+    def middleware(request):
+        response = get_response(request)
+        if not may_be_kept(request, response):
+            return response
+        if not response.has_header("ETag"):
+            digest = hashlib.sha256(response.content).hexdigest()[:32]
+            response["ETag"] = f'W/"{digest}"'
+        if not response.has_header("Cache-Control"):
+            patch_cache_control(response, private=True, no_cache=True)
+        return get_conditional_response(request, response["ETag"], None, response)
+
+    return middleware
+
+
+def may_be_kept(request, response) -> bool:
+    return (
+        request.method in ("GET", "HEAD")
+        and response.status_code == HTTPStatus.OK
+        and not response.streaming
+        and "no-store" not in response.get("Cache-Control", "")
+    )
+
+
+def api_errors(get_response):
+    """An error that no view of the API told, in the API's shape all the same."""
+
+    def middleware(request):
+        response = get_response(request)
+        told = response.get("Content-Type", "").startswith("application/json")
+        failed = response.status_code >= HTTPStatus.BAD_REQUEST
+        if failed and not told and request.path.startswith("/api/"):
+            return error_response(response.status_code)
+        return response
+
+    return middleware

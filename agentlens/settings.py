@@ -1,0 +1,242 @@
+"""One file, read from the environment, safe by default; docs/operations.md lists it."""
+
+import ipaddress
+import os
+import secrets
+from datetime import timedelta
+from pathlib import Path
+
+import environ
+
+env = environ.FileAwareEnv()
+
+PACKAGE_DIR = Path(__file__).resolve().parent
+DATA_DIR = Path(env.str("AGENTLENS_DATA_DIR", default="data")).resolve()
+
+
+def kept_secret(path: Path) -> str:
+    """The secret in this file; made, readable by its owner only, on first use."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secret := secrets.token_urlsafe(64))
+    return secret
+
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="") or kept_secret(DATA_DIR / "secret_key")
+LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
+
+# What AgentLens itself can be told.
+AGENTLENS_ANONYMOUS_READ = env.bool("AGENTLENS_ANONYMOUS_READ", default=False)
+AGENTLENS_ADMIN_PASSWORD = env.str("AGENTLENS_ADMIN_PASSWORD", default="")
+AGENTLENS_ALLOWED_NETWORKS = [
+    ipaddress.ip_network(network.strip())
+    for network in env.list("AGENTLENS_ALLOWED_NETWORKS", default=[])
+]
+AGENTLENS_FETCH_TIMEOUT = env.float("AGENTLENS_FETCH_TIMEOUT", default=10.0)
+AGENTLENS_WRITE_RATE = env.int("AGENTLENS_WRITE_RATE", default=1200)
+
+INSTALLED_APPS = [
+    "agentlens.apps.AgentLensAdminConfig",
+    "catalog",
+    "capabilities",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "knox",
+    "axes",
+    "agentlens.apps.AgentLensConfig",
+]
+
+MIDDLEWARE = [
+    "agentlens.request_ids.request_id",
+    "agentlens.middleware.weak_etag",
+    "agentlens.middleware.api_errors",
+    "django.middleware.security.SecurityMiddleware",
+    "agentlens.middleware.content_security_policy",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "agentlens.urls"
+ASGI_APPLICATION = "agentlens.asgi.application"
+APPEND_SLASH = False
+
+# In the wheel the templates lie inside the package, in the repository beside it.
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [PACKAGE_DIR / "templates", PACKAGE_DIR.parent / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# Where it keeps things: one SQLite file, until told otherwise.
+DATABASES = {
+    "default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR}/agentlens.sqlite3")
+}
+DATABASES["default"]["ATOMIC_REQUESTS"] = False
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+            " PRAGMA foreign_keys=ON;"
+        ),
+    }
+    # A file, because threads cannot share an in-memory database under load.
+    DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.str("REDIS_URL", default="")
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+    }
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# Who may: one door for passwords, one for tokens, and the anonymous reader.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+    "agentlens.roles.AnonymousReader",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "admin:login"
+AXES_FAILURE_LIMIT = env.int("AGENTLENS_LOGIN_FAILURES", default=5)
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_HTTP_RESPONSE_CODE = 429
+AXES_LOCKOUT_TEMPLATE = "locked_out.html"
+AXES_VERBOSE = False
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_TTL": timedelta(days=90)}
+
+# Cookies are marked Secure as soon as the site has a name of its own; on localhost,
+# where plain HTTP is all there is, they are not.
+SECURE_COOKIES = env.bool(
+    "AGENTLENS_SECURE_COOKIES", default=not set(ALLOWED_HOSTS) <= set(LOCAL_HOSTS)
+)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = env.int("AGENTLENS_HSTS_SECONDS", default=0)
+SECURE_SSL_REDIRECT = env.bool("AGENTLENS_SSL_REDIRECT", default=False)
+if env.bool("AGENTLENS_BEHIND_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Forms of the admin carry a previewed definition with them; the API has its own limit.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1_048_576
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "agentlens.authentication.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["catalog.api.permissions.CatalogPermissions"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["catalog.api.parsers.StrictJSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "catalog.api.pagination.StrictPagination",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_THROTTLE_CLASSES": ["agentlens.throttling.WriteThrottle"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "agentlens.errors.exception_handler",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "AgentLens",
+    "DESCRIPTION": "Which agent can do X? One catalog across protocols.",
+    "VERSION": "v1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["catalog.api.permissions.CanReadCatalog"],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "agentlens.schema.document_errors",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "StatusEnum": "catalog.models.Status",
+        "SourceEnum": "catalog.models.Source",
+    },
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "persistAuthorization": False},
+}
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "agentlens.request_ids.RequestIdFilter"}},
+    "formatters": {
+        "line": {
+            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"
+        }
+    },
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["request_id"],
+        }
+    },
+    "root": {"handlers": ["console"], "level": "INFO"},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.request": {"level": "ERROR"},
+        "axes": {"level": "WARNING"},
+        # It would log the whole address of every fetch, secrets in it included.
+        "httpx2": {"level": "WARNING"},
+    },
+}

@@ -1,0 +1,23 @@
+from django.contrib import admin
+from django.urls import include, path, re_path
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from . import views
+
+api = [
+    path("", include("catalog.api.urls")),
+    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    re_path(r"^.*$", views.api_not_found),
+]
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("api/v1/", include(api)),
+    re_path(r"^api(/.*)?$", views.api_not_found),
+    path("docs", RedirectView.as_view(pattern_name="docs")),
+    path("admin/", admin.site.urls),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
+]

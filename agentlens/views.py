@@ -1,0 +1,57 @@
+"""Is it alive, is it ready, and where to go from the root."""
+
+from django.core.cache import cache
+from django.db import DatabaseError, connection
+from django.http import JsonResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
+from redis import RedisError
+
+from .errors import error_response
+
+
+@require_safe
+@never_cache
+def healthz(request):
+    """The process answers."""
+    return JsonResponse({"status": "ok"})
+
+
+@require_safe
+@never_cache
+def readyz(request):
+    """The process has what it needs to serve: database and cache."""
+    checks = {"database": database_answers(), "cache": cache_answers()}
+    ready = all(checks.values())
+    words = {name: "ok" if well else "failing" for name, well in checks.items()}
+    status = "ok" if ready else "failing"
+    return JsonResponse({"status": status, **words}, status=200 if ready else 503)
+
+
+def database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return False
+    return True
+
+
+def cache_answers() -> bool:
+    try:
+        cache.set("readyz", "ok", timeout=5)
+        return cache.get("readyz") == "ok"
+    except RedisError:
+        return False
+
+
+@csrf_exempt
+def api_not_found(request, rest=""):
+    return error_response(404)
+
+
+@require_safe
+def home(request):
+    return redirect("admin:index")

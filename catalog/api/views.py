@@ -1,0 +1,238 @@
+"""The catalog over HTTP: each view translates, and calls what does the work."""
+
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Prefetch
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import mixins
+from rest_framework.decorators import action
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from capabilities.kinds import kinds
+from capabilities.parsers import examine, parsers
+
+from .. import intake
+from ..curate import curate
+from ..filters import CatalogEntryFilterSet
+from ..ingest import Result
+from ..models import AgentType, Capability, CatalogEntry, Source, Status
+from . import examples
+from .errors import EntryNotFound, InvalidBody, InvalidParameter
+from .pagination import StrictPagination
+from .parsers import DEFINITION_PARSERS
+from .permissions import VIEW, CanReadCatalog
+from .serializers import (
+    EntryDetailSerializer,
+    EntryPatchSerializer,
+    EntrySerializer,
+    ImportSerializer,
+    KindSerializer,
+    OutcomeSerializer,
+    ReadingSerializer,
+    StatsSerializer,
+    VersionSerializer,
+)
+from .strict import StrictFilterBackend, StrictParameters
+
+PROTOCOL = OpenApiParameter(
+    "protocol", str, description="The definition's protocol, instead of detecting it."
+)
+DEFINITION = {"application/json": OpenApiTypes.OBJECT}
+
+
+def validated(serializer):
+    """The serializer's data; unknown members and bad values are one 400."""
+    unknown = serializer.initial_data.keys() - serializer.fields.keys()
+    if unknown:
+        raise InvalidBody(f"Unknown member: {min(unknown)}", members=sorted(unknown))
+    if not serializer.is_valid():
+        raise InvalidBody(errors=serializer.errors)
+    return serializer.validated_data
+
+
+class CatalogEntryViewSet(
+    StrictParameters, mixins.ListModelMixin, mixins.DestroyModelMixin, GenericViewSet
+):
+    """Catalogued agents."""
+
+    queryset = CatalogEntry.objects.for_display()
+    serializer_class = EntrySerializer
+    filterset_class = CatalogEntryFilterSet
+    filter_backends = [StrictFilterBackend]
+    permissions = {"validate": VIEW}
+    parameters = {
+        "validate": ("protocol",),
+        "register": ("protocol",),
+        "versions": StrictPagination.parameters,
+    }
+    repeatable = ("kind", "feature")
+
+    def get_queryset(self):
+        if self.action == "list":
+            return super().get_queryset()
+        whole = CatalogEntry.objects.select_related("agent_type__provider")
+        return whole.with_capability_count()
+
+    def get_object(self):
+        try:
+            return self.get_queryset().get(pk=self.kwargs["pk"])
+        except (CatalogEntry.DoesNotExist, ValidationError) as error:
+            raise EntryNotFound from error
+
+    @extend_schema(summary="List agents", examples=[examples.ENTRY_LIST])
+    def list(self, request, *args, **kwargs):
+        """Catalogued agents, all statuses, without capabilities and raw definition."""
+        return super().list(request, *args, **kwargs)
+
+    @extend_schema(summary="Read one agent", responses=EntryDetailSerializer)
+    def retrieve(self, request, pk):
+        """The entry and what its agent is, as one flat object."""
+        return Response(EntryDetailSerializer(self.get_object()).data)
+
+    @extend_schema(
+        summary="Curate an agent",
+        request=EntryPatchSerializer,
+        responses=EntryDetailSerializer,
+        examples=[examples.PATCH],
+    )
+    def partial_update(self, request, pk):
+        """Change the curated fields, deprecate (`deprecated`) or reactivate (`active`)."""
+        entry = self.get_object()
+        changes = validated(EntryPatchSerializer(data=request.data))
+        reason = changes.pop("reason", "")
+        curate(entry, changes, by=request.user, reason=reason)
+        return Response(EntryDetailSerializer(self.get_object()).data)
+
+    @extend_schema(summary="Remove an agent")
+    def destroy(self, request, *args, **kwargs):
+        """Remove the entry and every version of its agent."""
+        return super().destroy(request, *args, **kwargs)
+
+    @extend_schema(
+        summary="Examine a definition",
+        parameters=[PROTOCOL],
+        request=DEFINITION,
+        responses={200: ReadingSerializer, 422: ReadingSerializer},
+        examples=[examples.AGENT_CARD, examples.READING],
+    )
+    @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
+    def validate(self, request):
+        """Every error and warning with its JSON path, and a preview; stores nothing."""
+        reading = examine(request.data, self.protocol())
+        return Response(ReadingSerializer(reading).data, 200 if reading.valid else 422)
+
+    @extend_schema(
+        summary="Register a definition",
+        parameters=[PROTOCOL],
+        request=DEFINITION,
+        responses={
+            201: OpenApiResponse(OutcomeSerializer, "A new agent."),
+            200: OpenApiResponse(OutcomeSerializer, "Updated, or unchanged."),
+        },
+        examples=[examples.AGENT_CARD],
+    )
+    @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
+    def register(self, request):
+        """Add an agent, or bring it up to date, from its own definition."""
+        return self.told(intake.register(request.data, self.protocol()))
+
+    @extend_schema(
+        summary="Import from a URL",
+        request=ImportSerializer,
+        responses={
+            201: OpenApiResponse(OutcomeSerializer, "A new agent."),
+            200: OpenApiResponse(OutcomeSerializer, "Updated, or unchanged."),
+        },
+        examples=[examples.IMPORT],
+    )
+    @action(detail=False, methods=["post"], url_path="import", url_name="import")
+    def import_url(self, request):
+        """Fetch a definition and register it; a bare host is asked at known paths."""
+        asked = validated(ImportSerializer(data=request.data))
+        return self.told(intake.import_url(asked["url"], asked.get("protocol", "")))
+
+    @extend_schema(
+        summary="Read the raw definition",
+        responses={(200, "application/json"): OpenApiTypes.OBJECT},
+    )
+    @action(detail=True)
+    def card(self, request, pk):
+        """The exact bytes received."""
+        definition = self.get_object().agent_type.definition
+        return HttpResponse(definition, content_type="application/json")
+
+    @extend_schema(
+        summary="List the versions of an agent",
+        responses=VersionSerializer(many=True),
+    )
+    @action(detail=True, filterset_class=None)
+    def versions(self, request, pk):
+        """Every version known, newest first, with what changed on the way."""
+        entry = self.get_object()
+        versions = AgentType.objects.filter(agent_key=entry.agent_key)
+        changes = entry.changes.defer("replaced_definition")
+        versions = versions.prefetch_related(Prefetch("changes", queryset=changes))
+        versions = versions.annotate(capability_count=Count("capabilities"))
+        page = self.paginate_queryset(versions)
+        for version in page:
+            version.current = version.pk == entry.agent_type_id
+        return self.get_paginated_response(VersionSerializer(page, many=True).data)
+
+    def protocol(self) -> str:
+        slug = self.request.query_params.get("protocol", "")
+        if slug and slug not in parsers:
+            known = ", ".join(parser.slug for parser in parsers)
+            message = f"protocol must be one of: {known}"
+            raise InvalidParameter(message, parameter="protocol")
+        return slug
+
+    def told(self, outcome) -> Response:
+        """The entry as it now is, with what was done, and where to find it."""
+        self.kwargs["pk"] = outcome.entry.pk
+        entry = self.get_object()
+        entry.outcome, entry.changes_made = outcome.result, outcome.changes
+        entry.warnings = outcome.warnings
+        created = outcome.result == Result.CREATED
+        place = self.reverse_action("detail", [entry.pk])
+        return Response(
+            OutcomeSerializer(entry).data,
+            status=201 if created else 200,
+            headers={"Location": place} if created else {},
+        )
+
+
+class KindsView(StrictParameters, APIView):
+    permission_classes = [CanReadCatalog]
+
+    @extend_schema(summary="List capability kinds", responses=KindSerializer(many=True))
+    def get(self, request):
+        """The kinds of capability this catalog knows, and which can be searched."""
+        items = KindSerializer(kinds, many=True).data
+        return Response({"total": len(items), "items": items})
+
+
+class StatsView(StrictParameters, APIView):
+    permission_classes = [CanReadCatalog]
+
+    @extend_schema(summary="Count the catalog", responses=StatsSerializer)
+    def get(self, request):
+        """Entries by status, protocol and source; capabilities by kind."""
+        entries = CatalogEntry.objects.order_by()
+        current = Capability.objects.filter(agent_type__entry__isnull=False).order_by()
+        status = counts(entries, "status")
+        return Response(
+            {
+                "total": sum(status.values()),
+                "status": dict.fromkeys(Status.values, 0) | status,
+                "protocol": counts(entries, "agent_type__protocol"),
+                "source": dict.fromkeys(Source.values, 0) | counts(entries, "source"),
+                "kind": counts(current, "kind"),
+            }
+        )
+
+
+def counts(rows, field) -> dict[str, int]:
+    return dict(rows.values_list(field).annotate(Count("pk")).order_by(field))

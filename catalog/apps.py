@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class CatalogConfig(AppConfig):
+    """The agents we know."""
+
+    name = "catalog"

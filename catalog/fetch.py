@@ -1,0 +1,226 @@
+"""The guarded way out: nothing else opens a connection to an agent."""
+
+import asyncio
+import ipaddress
+import socket
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpcore2
+import httpx2
+from django.conf import settings
+
+from capabilities.documents import BYTES_LIMIT
+from capabilities.problems import url_fault
+
+REDIRECT_LIMIT = 3
+REDIRECTS = {301, 302, 303, 307, 308}
+NOT_MODIFIED = 304
+ETAG_LIMIT = 500
+# Names under which clouds hand credentials to whoever asks from inside.
+METADATA_HOSTS = {
+    "metadata",
+    "metadata.google.internal",
+    "metadata.goog",
+    "instance-data",
+    "instance-data.ec2.internal",
+}
+# IPv6 ranges that carry an IPv4 address inside, and how far it is from the right end.
+EMBEDDED_IPV4 = {
+    ipaddress.ip_network("64:ff9b::/96"): 0,
+    ipaddress.ip_network("64:ff9b:1::/48"): 0,
+    ipaddress.ip_network("2002::/16"): 80,
+}
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class FetchError(Exception):
+    """A definition that could not be fetched."""
+
+
+class UrlNotAllowed(FetchError):
+    """An address that nobody may make us visit."""
+
+
+class FetchFailed(FetchError):
+    """The other side refused, misbehaved or does not exist."""
+
+
+class FetchTimeout(FetchError):
+    """The other side took longer than we wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What came back; with an empty body when it is what we already had."""
+
+    url: str
+    body: bytes
+    etag: str = ""
+    not_modified: bool = False
+
+
+async def fetch(url: str, etag: str = "") -> Fetched:
+    """GET a definition, or learn that the one with this ETag still holds."""
+    seconds = settings.AGENTLENS_FETCH_TIMEOUT
+    try:
+        async with asyncio.timeout(seconds), guarded_client() as client:
+            return await follow(client, url, etag)
+    except (TimeoutError, httpx2.TimeoutException) as error:
+        raise FetchTimeout(f"{host_of(url)} did not answer in {seconds:g} s") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        reason = str(error) or type(error).__name__
+        raise FetchFailed(f"Could not fetch from {host_of(url)}: {reason}") from error
+
+
+def guarded_client(**options: Any) -> httpx2.AsyncClient:
+    """An HTTP client that can only reach where we are allowed to go."""
+    return httpx2.AsyncClient(
+        transport=GuardedTransport(),
+        follow_redirects=False,
+        trust_env=False,
+        timeout=settings.AGENTLENS_FETCH_TIMEOUT,
+        **options,
+    )
+
+
+async def follow(client: httpx2.AsyncClient, url: str, etag: str) -> Fetched:
+    """Ask, and ask again where the answer points, a few times."""
+    headers = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "gzip"}
+    if etag:
+        headers["If-None-Match"] = etag
+    place = url
+    for _ in range(REDIRECT_LIMIT + 1):
+        check_url(place)
+        async with client.stream("GET", place, headers=headers) as response:
+            location = response.headers.get("Location")
+            if response.status_code in REDIRECTS and location:
+                place = urljoin(place, location)
+                continue
+            return await answer(url, response)
+    raise FetchFailed(f"{host_of(url)} redirects more than {REDIRECT_LIMIT} times")
+
+
+async def answer(url: str, response: httpx2.Response) -> Fetched:
+    etag = response.headers.get("ETag", "")
+    etag = etag if len(etag) <= ETAG_LIMIT else ""
+    if response.status_code == NOT_MODIFIED:
+        return Fetched(url, b"", etag, not_modified=True)
+    if response.status_code != httpx2.codes.OK:
+        raise FetchFailed(f"{host_of(url)} answered HTTP {response.status_code}")
+    return Fetched(url, await bounded_body(response), etag)
+
+
+async def bounded_body(response: httpx2.Response) -> bytes:
+    """The body, unpacked by us: a bomb stops at the limit, not in memory."""
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
+        raise FetchFailed(f"The answer has an unknown encoding: {encoding[:40]}")
+    packed = encoding not in ("identity", "")
+    chunks = response.aiter_raw()
+    body = b""
+    async for chunk in unpacked(chunks) if packed else chunks:
+        body += chunk
+        if len(body) > BYTES_LIMIT:
+            raise FetchFailed(f"The answer is larger than {BYTES_LIMIT} bytes")
+    return body
+
+
+async def unpacked(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    # 32 added to the window size: tell gzip from zlib by its header.
+    unpacker = zlib.decompressobj(32 + zlib.MAX_WBITS)
+    try:
+        async for chunk in chunks:
+            yield unpacker.decompress(chunk, BYTES_LIMIT + 1)
+    except zlib.error as error:
+        raise FetchFailed("The answer is not what its encoding says") from error
+
+
+def check_url(url: str) -> None:
+    """Refuse what is no plain web address, before any look-up."""
+    if fault := url_fault(url):
+        raise UrlNotAllowed(f"The URL {fault}")
+    parts = urlsplit(url)
+    if parts.username is not None or parts.password is not None:
+        raise UrlNotAllowed("The URL must not carry a user name or password")
+
+
+def host_of(url: str) -> str:
+    """Enough of a URL for a message: no path, no query, no secrets."""
+    try:
+        return urlsplit(url).hostname or "the host"
+    except ValueError:
+        return "the host"
+
+
+class GuardedTransport(httpx2.AsyncHTTPTransport):
+    """Connects only to addresses that were checked, and to none resolved again."""
+
+    def __init__(self) -> None:
+        super().__init__(trust_env=False)
+        # The one way in: httpx2 takes no network backend of its own.
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=httpcore2.default_ssl_context(),
+            network_backend=GuardedBackend(),
+        )
+
+
+class GuardedBackend(httpcore2.AnyIOBackend):
+    async def connect_tcp(
+        self, host: str, port: int, *args: Any, **kwargs: Any
+    ) -> httpcore2.AsyncNetworkStream:
+        problem: Exception | None = None
+        for address in await checked_addresses(host, port):
+            try:
+                return await super().connect_tcp(str(address), port, *args, **kwargs)
+            except httpcore2.ConnectError as error:
+                problem = error
+        raise problem or httpcore2.ConnectError(f"{host} has no address")
+
+    async def connect_unix_socket(self, *args: Any, **kwargs: Any) -> Any:
+        raise UrlNotAllowed("Only network addresses are allowed")
+
+
+async def checked_addresses(host: str, port: int) -> list[Address]:
+    """Every address of the host, if we may visit all of them."""
+    if host.rstrip(".").lower() in METADATA_HOSTS:
+        raise UrlNotAllowed(f"{host} is not a public host")
+    addresses = await resolve(host, port)
+    for address in addresses:
+        if not may_visit(address):
+            raise UrlNotAllowed(f"{host} is not at a public address")
+    return addresses
+
+
+async def resolve(host: str, port: int) -> list[Address]:
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError) as error:
+        raise httpcore2.ConnectError(f"{host} has no address") from error
+    texts = dict.fromkeys(str(sockaddr[0]).split("%")[0] for *_, sockaddr in found)
+    return [ipaddress.ip_address(text) for text in texts]
+
+
+def may_visit(address: Address) -> bool:
+    """A public address, or one in a network the operator allows."""
+    address = innermost(address)
+    if any(address in network for network in settings.AGENTLENS_ALLOWED_NETWORKS):
+        return True
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def innermost(address: Address) -> Address:
+    """The IPv4 address inside an IPv6 one that only wraps it."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address.ipv4_mapped:
+        return address.ipv4_mapped
+    for network, shift in EMBEDDED_IPV4.items():
+        if address in network:
+            return ipaddress.IPv4Address((int(address) >> shift) & 0xFFFFFFFF)
+    return address

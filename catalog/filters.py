@@ -1,0 +1,107 @@
+"""The questions one may ask of the catalog, on the web and over the API alike."""
+
+from django import forms
+from django.db.models import F
+from django_filters import rest_framework as filters
+
+from capabilities.kinds import kind_choices
+from capabilities.parsers import protocol_choices
+
+from . import search
+from .models import CatalogEntry, Source, Status
+
+ORDERS = {
+    "displayName_asc": ("text__name", "id"),
+    "createdAt_desc": ("-created_at", "id"),
+    "lastSuccessAt_desc": (F("last_success_at").desc(nulls_last=True), "id"),
+}
+SORTS = [
+    ("displayName_asc", "Name"),
+    ("createdAt_desc", "Newest first"),
+    ("lastSuccessAt_desc", "Last seen alive"),
+]
+
+
+class AnyOfFilter(filters.BaseInFilter, filters.ChoiceFilter):
+    """A comma-separated list of choices, any of which will do."""
+
+
+class TextsField(forms.Field):
+    """Any number of texts, from a parameter given any number of times."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value):
+        clean = forms.CharField(required=False).clean
+        return [text for text in map(clean, value or []) if text]
+
+
+class EachOfFilter(filters.Filter):
+    """A parameter given any number of times, each of which must hold."""
+
+    field_class = TextsField
+
+
+class CatalogEntryFilterSet(filters.FilterSet):
+    """Asks the catalog; what a question means is said by querysets and search."""
+
+    q = filters.CharFilter(
+        method="filter_q",
+        label="Search",
+        help_text="Words that must all occur in the name, description, endpoint,"
+        " categories, provider or capabilities; double quotes keep a phrase together.",
+    )
+    protocol = filters.ChoiceFilter(
+        field_name="agent_type__protocol", choices=protocol_choices, label="Protocol"
+    )
+    status = AnyOfFilter(
+        choices=Status.choices,
+        label="Status",
+        help_text="One or more, comma-separated.",
+    )
+    kind = filters.MultipleChoiceFilter(
+        choices=kind_choices,
+        method="filter_kind",
+        label="Offers",
+        help_text="Entries with a capability of this kind, or of any given.",
+    )
+    feature = EachOfFilter(
+        method="filter_feature",
+        label="Declares",
+        help_text="A declared feature such as `transport.streaming`; repeat for more.",
+    )
+    provider = filters.CharFilter(
+        field_name="agent_type__provider__organization",
+        label="Provider",
+        help_text="The organisation's exact name.",
+    )
+    category = filters.CharFilter(method="filter_category", label="Category")
+    source = filters.ChoiceFilter(choices=Source.choices, label="Source")
+    sort = filters.ChoiceFilter(
+        choices=SORTS, method="filter_sort", label="Sort", empty_label=None
+    )
+
+    class Meta:
+        model = CatalogEntry
+        fields = []
+
+    def filter_queryset(self, queryset):
+        by_name = queryset.order_by(*ORDERS["displayName_asc"])
+        return super().filter_queryset(by_name)
+
+    def filter_q(self, entries, name, value: str):
+        return search.matching(entries, value)
+
+    def filter_kind(self, entries, name, value: list[str]):
+        return entries.offering(*value) if value else entries
+
+    def filter_feature(self, entries, name, value: list[str]):
+        for feature in value:
+            entries = entries.declaring(feature)
+        return entries
+
+    def filter_category(self, entries, name, value: str):
+        return search.in_category(entries, value)
+
+    def filter_sort(self, entries, name, value: str):
+        return entries.order_by(*ORDERS[value])

@@ -1,0 +1,112 @@
+"""From a document or a URL to a catalogued entry."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit, urlunsplit
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+
+from capabilities.parsers import ParseError, parse, parsers
+from capabilities.problems import Problem
+from capabilities.records import AgentRecord
+
+from .fetch import Fetched, FetchError, FetchTimeout, UrlNotAllowed, check_url, fetch
+from .ingest import Definition, Outcome, ingest
+from .models import CatalogEntry, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A definition found at a URL, and what it says."""
+
+    fetched: Fetched
+    record: AgentRecord
+    warnings: list[Problem]
+
+
+def register(raw: bytes, protocol: str = "", source: str = Source.PUSH) -> Outcome:
+    """Catalogue a definition that somebody handed us."""
+    record, warnings = parse(raw, protocol)
+    return replace(ingest(Definition(record, raw, source)), warnings=warnings)
+
+
+def import_url(url: str, protocol: str = "") -> Outcome:
+    """Catalogue the definition at a URL, or at the places where its host keeps one."""
+    return import_found(find(url, protocol))
+
+
+def import_found(found: Found) -> Outcome:
+    url, raw, etag = found.fetched.url, found.fetched.body, found.fetched.etag
+    definition = Definition(found.record, raw, Source.IMPORT, url, etag)
+    return replace(ingest(definition), warnings=found.warnings)
+
+
+def find(url: str, protocol: str = "") -> Found:
+    """The first definition at the URL or its well-known places; nothing is stored."""
+    check_url(url)
+    places = list(dict.fromkeys(candidates(url, protocol)))
+    return async_to_sync(first_definition)(places, held(places), protocol)
+
+
+def held(places: list[str]) -> dict[str, Fetched]:
+    """What we hold from these places already, the latest seen of each."""
+    entries = CatalogEntry.objects.filter(source_url__in=places)
+    entries = entries.select_related("agent_type").order_by("validity_last_seen")
+    return {
+        entry.source_url: Fetched(
+            entry.source_url, entry.agent_type.definition, entry.source_etag
+        )
+        for entry in entries
+    }
+
+
+def candidates(url: str, protocol: str) -> Iterator[str]:
+    """The URL as given, then the well-known paths below it and at its root."""
+    parts = urlsplit(url)
+    if parts.path not in ("", "/") or parts.query:
+        yield url
+    asked = [parser for parser in parsers if protocol in ("", parser.slug)]
+    for base in (parts.path.rstrip("/"), ""):
+        for parser in asked:
+            for path in parser.well_known:
+                yield urlunsplit((parts.scheme, parts.netloc, base + path, "", ""))
+    yield url
+
+
+async def first_definition(
+    places: list[str], known: dict[str, Fetched], protocol: str
+) -> Found:
+    """Ask each place in turn, all within the time of one fetch."""
+    failure: Exception | None = None
+    try:
+        async with asyncio.timeout(settings.AGENTLENS_FETCH_TIMEOUT):
+            for place in places:
+                try:
+                    return await definition_at(place, known.get(place), protocol)
+                except UrlNotAllowed:
+                    raise
+                except (FetchError, ParseError) as error:
+                    failure = more_telling(failure, error)
+    except TimeoutError:
+        pass
+    raise failure or FetchTimeout("No definition was found in time")
+
+
+async def definition_at(place: str, known: Fetched | None, protocol: str) -> Found:
+    fetched = await fetch(place, known.etag if known else "")
+    if known and fetched.not_modified:
+        fetched = known
+    return Found(fetched, *parse(fetched.body, protocol))
+
+
+def more_telling(before: Exception | None, after: Exception) -> Exception:
+    """A card with faults says more than a page that is none, and that than silence."""
+
+    def rank(error: Exception | None) -> int:
+        if isinstance(error, ParseError):
+            return 2 if error.reading.protocol else 1
+        return 0
+
+    return after if before is None or rank(after) > rank(before) else before

@@ -1,0 +1,55 @@
+import hashlib
+from uuid import uuid4
+
+from django.db import models
+
+from capabilities.parsers import protocol_choices
+
+
+def agent_key(protocol: str, endpoint: str) -> str:
+    """What makes two definitions the same agent, whatever their versions."""
+    return hashlib.sha256(f"{protocol}{endpoint}".encode()).hexdigest()
+
+
+class AgentType(models.Model):
+    """What an agent is, in one version: the definition and what was read from it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    agent_key = models.CharField(max_length=64, editable=False)
+    protocol = models.CharField(max_length=50, choices=protocol_choices)
+    endpoint = models.CharField(max_length=2000)
+    version = models.CharField(max_length=255, blank=True, default="")
+    spec_version = models.CharField(max_length=255, blank=True, default="")
+    provider = models.ForeignKey(
+        "catalog.Provider",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="agent_types",
+    )
+    raw_definition = models.BinaryField()
+    created_on = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "agent_types"
+        ordering = ["-created_on", "version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agent_key", "version"], name="one_agent_type_per_version"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(endpoint=""), name="agent_type_has_an_endpoint"
+            ),
+        ]
+
+    def __str__(self):
+        return f"{self.endpoint} {self.version}".strip()
+
+    @property
+    def definition(self) -> bytes:
+        """The exact bytes received, whichever type the database driver returns."""
+        return bytes(self.raw_definition)
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.definition).hexdigest()

@@ -1,0 +1,52 @@
+from uuid import uuid4
+
+from django.db import models
+
+from capabilities.kinds import kind_choices, kinds
+from capabilities.records import CapabilityRecord
+
+
+class Capability(models.Model):
+    """One thing an agent type can do."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    agent_type = models.ForeignKey(
+        "catalog.AgentType", on_delete=models.CASCADE, related_name="capabilities"
+    )
+    kind = models.CharField(max_length=100, choices=kind_choices)
+    name = models.CharField(max_length=500)
+    description = models.TextField(blank=True, default="")
+    properties = models.JSONField(blank=True, default=dict)
+
+    class Meta:
+        db_table = "capabilities"
+        verbose_name_plural = "capabilities"
+        ordering = ["kind", "name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agent_type", "kind", "name"],
+                name="one_capability_per_kind_and_name",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(name=""), name="capability_has_a_name"
+            ),
+        ]
+        indexes = [models.Index(fields=["kind", "name"], name="capability_kind_name")]
+
+    def __str__(self):
+        return self.name
+
+    @classmethod
+    def of(cls, agent_type, record: CapabilityRecord):
+        return cls(
+            agent_type=agent_type,
+            kind=record.kind,
+            name=record.name,
+            description=record.description,
+            properties=record.properties,
+        )
+
+    @property
+    def discoverable(self) -> bool:
+        kind = kinds.get(self.kind)
+        return kind is not None and kind.discoverable

@@ -1,0 +1,139 @@
+from uuid import uuid4
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from capabilities.features import FEATURE
+from capabilities.records import has_address
+
+from .agent_type import AgentType
+from .capability import Capability
+
+
+class Status(models.TextChoices):
+    UNKNOWN = "unknown", "Unknown"
+    ACTIVE = "active", "Active"
+    DEGRADED = "degraded", "Degraded"
+    OFFLINE = "offline", "Offline"
+    DEPRECATED = "deprecated", "Deprecated"
+
+
+class Source(models.TextChoices):
+    PUSH = "push", "Registered"
+    IMPORT = "import", "Imported"
+    CONFIG = "config", "Configuration"
+    UPSTREAM = "upstream", "Upstream registry"
+    DEMO = "demo", "Demo"
+
+
+class CatalogEntryQuerySet(models.QuerySet):
+    def for_display(self):
+        """With all that a list shows of an entry, and without its raw definition."""
+        return (
+            self.select_related("agent_type__provider")
+            .defer("agent_type__raw_definition")
+            .with_capability_count()
+        )
+
+    def with_capability_count(self):
+        counts = (
+            Capability.objects.filter(agent_type=OuterRef("agent_type"))
+            .order_by()
+            .values("agent_type")
+            .values(count=models.Count("pk"))
+        )
+        return self.annotate(capability_count=Coalesce(Subquery(counts), 0))
+
+    def offering(self, *kinds):
+        """Keep entries with at least one capability of any of these kinds."""
+        offered = Capability.objects.filter(
+            agent_type=OuterRef("agent_type"), kind__in=kinds
+        )
+        return self.filter(Exists(offered))
+
+    def declaring(self, feature):
+        """Keep entries that declare a feature, and not as false."""
+        declared = Capability.objects.filter(
+            agent_type=OuterRef("agent_type"), kind=FEATURE.slug, name=feature
+        ).exclude(properties__value=False)
+        return self.filter(Exists(declared))
+
+    def delete(self):
+        """An entry goes with every version of its agent."""
+        keys = list(self.values_list("agent_key", flat=True))
+        return AgentType.objects.filter(agent_key__in=keys).delete()
+
+    delete.alters_data = True
+    delete.queryset_only = True
+
+
+class CatalogEntry(models.Model):
+    """How an agent is catalogued; what it is, is its agent type."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    agent_type = models.OneToOneField(
+        AgentType, on_delete=models.CASCADE, related_name="entry"
+    )
+    agent_key = models.CharField(max_length=64, unique=True, editable=False)
+    display_name = models.CharField(max_length=300)
+    description = models.TextField(max_length=20_000, blank=True, default="")
+    categories = models.JSONField(blank=True, default=list)
+    metadata = models.JSONField(blank=True, default=dict)
+    status = models.CharField(
+        max_length=20, choices=Status.choices, default=Status.UNKNOWN, db_index=True
+    )
+    source = models.CharField(max_length=20, choices=Source.choices)
+    source_url = models.CharField(
+        "source URL", max_length=2000, blank=True, default="", db_index=True
+    )
+    source_etag = models.CharField(
+        "source ETag", max_length=500, blank=True, default="", editable=False
+    )
+    validity_from = models.DateTimeField(null=True, blank=True)
+    validity_to = models.DateTimeField(null=True, blank=True)
+    validity_last_seen = models.DateTimeField("last seen", default=timezone.now)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    latency_ms = models.PositiveIntegerField(null=True, blank=True)
+    last_probed_at = models.DateTimeField(null=True, blank=True)
+    last_success_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.CharField(max_length=500, blank=True, default="")
+    consecutive_failures = models.PositiveIntegerField(default=0)
+    next_probe_at = models.DateTimeField(null=True, blank=True, db_index=True)
+
+    objects = CatalogEntryQuerySet.as_manager()
+
+    class Meta:
+        db_table = "catalog_entries"
+        verbose_name_plural = "catalog entries"
+        ordering = ["display_name", "id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(status__in=Status.values),
+                name="entry_status_is_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(source__in=Source.values),
+                name="entry_source_is_known",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(display_name=""), name="entry_has_a_name"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["-created_at", "id"], name="entry_newest_first"),
+        ]
+
+    def __str__(self):
+        return self.display_name
+
+    def delete(self, *args, **kwargs):
+        return type(self).objects.filter(pk=self.pk).delete()
+
+    @property
+    def declared(self) -> bool:
+        """Active by its own word: there is no address to probe."""
+        return not has_address(self.agent_type.endpoint)

@@ -1,0 +1,48 @@
+from uuid import uuid4
+
+from django.db import models
+
+from capabilities.records import ProviderRecord
+
+
+class ProviderQuerySet(models.QuerySet):
+    def upsert(self, record: ProviderRecord | None):
+        """The provider of that name; a definition may add a URL, never change one."""
+        if record is None:
+            return None
+        provider, _ = self.get_or_create(
+            organization=record.organization,
+            team=record.team,
+            defaults={"url": record.url},
+        )
+        if record.url and not provider.url:
+            provider.url = record.url
+            provider.save(update_fields=["url"])
+        return provider
+
+
+class Provider(models.Model):
+    """An organisation, or a team in one, that runs agents."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    organization = models.CharField(max_length=300)
+    team = models.CharField(max_length=300, blank=True, default="")
+    url = models.CharField("URL", max_length=2000, blank=True, default="")
+    created_on = models.DateTimeField(auto_now_add=True)
+
+    objects = ProviderQuerySet.as_manager()
+
+    class Meta:
+        db_table = "providers"
+        ordering = ["organization", "team"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "team"], name="one_provider_per_team"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(organization=""), name="provider_has_a_name"
+            ),
+        ]
+
+    def __str__(self):
+        return f"{self.organization} / {self.team}" if self.team else self.organization

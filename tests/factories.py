@@ -1,0 +1,115 @@
+"""Valid, published things; each test says only what it is about."""
+
+import json
+
+import factory
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+
+from catalog import search
+from catalog.models import (
+    AgentType,
+    Capability,
+    CatalogEntry,
+    Provider,
+    Source,
+    Status,
+    agent_key,
+)
+
+
+class UserFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = get_user_model()
+        skip_postgeneration_save = True
+
+    username = factory.Sequence(lambda n: f"user{n}")
+
+    @factory.post_generation
+    def role(self, create, name):
+        if name:
+            self.groups.add(Group.objects.get(name=name))
+
+
+class ProviderFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Provider
+
+    organization = factory.Sequence(lambda n: f"Organisation {n}")
+    url = "https://organisation.example"
+
+
+class AgentTypeFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = AgentType
+
+    protocol = "a2a"
+    endpoint = factory.Sequence(lambda n: f"https://agent{n}.example.com/a2a")
+    version = "1.0.0"
+    spec_version = "1.0"
+    agent_key = factory.LazyAttribute(lambda o: agent_key(o.protocol, o.endpoint))
+    provider = factory.SubFactory(ProviderFactory)
+    raw_definition = factory.LazyAttribute(
+        lambda o: json.dumps(card(url=o.endpoint)).encode()
+    )
+
+
+class CapabilityFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Capability
+
+    agent_type = factory.SubFactory(AgentTypeFactory)
+    kind = "a2a.skill"
+    name = factory.Sequence(lambda n: f"Skill {n}")
+    properties = factory.LazyAttribute(
+        lambda o: {"tags": []} if o.kind == "a2a.skill" else {}
+    )
+
+
+class CatalogEntryFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = CatalogEntry
+        skip_postgeneration_save = True
+
+    agent_type = factory.SubFactory(AgentTypeFactory)
+    agent_key = factory.SelfAttribute("agent_type.agent_key")
+    display_name = factory.Sequence(lambda n: f"Agent {n}")
+    status = Status.ACTIVE
+    source = Source.PUSH
+
+    @factory.post_generation
+    def offers(self, create, kinds):
+        """One capability of each of these kinds, and the entry found by search."""
+        for kind in kinds or []:
+            CapabilityFactory(agent_type=self.agent_type, kind=kind)
+        search.index(CatalogEntry.objects.filter(pk=self.pk))
+
+
+def skill(name="Translate text", **members):
+    return {
+        "id": name.lower().replace(" ", "-"),
+        "name": name,
+        "description": f"{name}, and well",
+        "tags": ["demo"],
+    } | members
+
+
+def card(url="https://translator.example.com/a2a", skills=None, **members):
+    """A correct A2A 1.0 card; members given replace its own."""
+    return {
+        "name": "Translator",
+        "description": "Translates",
+        "version": "1.0.0",
+        "supportedInterfaces": [
+            {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+        ],
+        "provider": {"organization": "Acme", "url": "https://acme.example"},
+        "capabilities": {"streaming": True},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [skill()] if skills is None else skills,
+    } | members
+
+
+def card_bytes(**members) -> bytes:
+    return json.dumps(card(**members)).encode()

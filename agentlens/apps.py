@@ -1,13 +1,13 @@
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.contrib.admin.apps import AdminConfig
 
 
 class AgentLensAdminConfig(AdminConfig):
-    default_site = "agentlens.admin.AgentLensAdminSite"
+    default_site = "agentlens.admin_site.AgentLensAdminSite"
 
 
 class AgentLensConfig(AppConfig):
-    """The project itself; last in the list, so that every permission exists."""
+    """The project itself; it keeps the roles as `roles.py` says."""
 
     name = "agentlens"
 
@@ -16,4 +16,6 @@ class AgentLensConfig(AppConfig):
 
         from .roles import keep_roles
 
-        post_migrate.connect(keep_roles, sender=self)
+        # Told once all permissions exist: after the last app that has tables.
+        *_, last = (app for app in apps.get_app_configs() if app.models_module)
+        post_migrate.connect(keep_roles, sender=last)

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.contrib.auth.backends import BaseBackend
+from django.contrib.auth.models import Group, Permission
 
 CATALOG = ("catalogentry", "agenttype", "capability", "provider", "definitionchange")
 VIEWER = {f"catalog.view_{model}" for model in CATALOG}
@@ -24,8 +25,6 @@ ROLES = {"Viewer": VIEWER, "Editor": EDITOR, "Admin": ADMIN}
 
 def keep_roles(**kwargs):
     """Make the groups and their permissions what this file says, however they were."""
-    from django.contrib.auth.models import Group, Permission
-
     by_name = {
         f"{permission.content_type.app_label}.{permission.codename}": permission
         for permission in Permission.objects.select_related("content_type")

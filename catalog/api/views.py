@@ -99,7 +99,7 @@ class CatalogEntryViewSet(
         examples=[examples.PATCH],
     )
     def partial_update(self, request, pk):
-        """Change the curated fields, deprecate (`deprecated`) or reactivate (`active`)."""
+        """Change curated fields; `status` deprecates or reactivates."""
         entry = self.get_object()
         changes = validated(EntryPatchSerializer(data=request.data))
         reason = changes.pop("reason", "")

@@ -1,0 +1,14 @@
+from django.contrib import admin
+
+
+class AgentLensAdminSite(admin.AdminSite):
+    """The curator's desk: open to everyone who may change the catalog."""
+
+    site_header = site_title = "AgentLens"
+    index_title = "Curator's desk"
+
+    def has_permission(self, request):
+        user = request.user
+        return user.is_active and (
+            user.is_staff or user.has_perm("catalog.change_catalogentry")
+        )

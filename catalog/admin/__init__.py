@@ -1,0 +1,7 @@
+"""The curator's desk."""
+
+from .agent_types import AgentTypeAdmin
+from .entries import CatalogEntryAdmin
+from .providers import ProviderAdmin
+
+__all__ = ["AgentTypeAdmin", "CatalogEntryAdmin", "ProviderAdmin"]

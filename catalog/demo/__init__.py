@@ -1,0 +1,63 @@
+"""An invented catalog: agents, their versions, and how they have been lately."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from importlib.resources import files
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from .. import search
+from ..intake import register
+from ..models import AgentType, CatalogEntry, Provider, Source, Status
+
+HERE = files(__name__)
+
+
+def agents() -> list[dict[str, Any]]:
+    """The story: for each agent its definitions, oldest first, and its health."""
+    story: list[dict[str, Any]] = json.loads(HERE.joinpath("story.json").read_bytes())
+    return story
+
+
+def load() -> Iterator[CatalogEntry]:
+    """Catalogue the demo agents, one by one; loading again restores them."""
+    for agent in agents():
+        with transaction.atomic():
+            yield tell(agent)
+
+
+def tell(agent: dict[str, Any]) -> CatalogEntry:
+    *older, newest = (
+        HERE.joinpath("definitions", name).read_bytes() for name in agent["definitions"]
+    )
+    if not AgentType.objects.filter(raw_definition=newest).exists():
+        for raw in older:
+            register(raw, source=Source.DEMO)
+    entry = register(newest, source=Source.DEMO).entry
+    now = timezone.now()
+    since = agent["minutes_since_success"]
+    entry.status = agent["status"]
+    entry.categories = agent["categories"]
+    entry.latency_ms = agent["latency_ms"]
+    entry.consecutive_failures = agent["consecutive_failures"]
+    entry.last_error = agent["last_error"]
+    entry.last_success_at = None if since is None else now - timedelta(minutes=since)
+    if entry.status != Status.UNKNOWN and not entry.declared:
+        entry.last_probed_at = now
+    entry.save()
+    search.index(CatalogEntry.objects.filter(pk=entry.pk))
+    return entry
+
+
+def remove() -> int:
+    """Take the demo agents away, and the providers nobody else needs."""
+    demo = CatalogEntry.objects.filter(source=Source.DEMO)
+    providers = set(demo.values_list("agent_type__provider", flat=True)) - {None}
+    count = demo.count()
+    with transaction.atomic():
+        demo.delete()
+        Provider.objects.filter(pk__in=providers, agent_types=None).delete()
+    return count

@@ -1,9 +1,19 @@
+from axes.apps import AppConfig as AxesConfig
 from django.apps import AppConfig, apps
 from django.contrib.admin.apps import AdminConfig
 
 
 class AgentLensAdminConfig(AdminConfig):
     default_site = "agentlens.admin_site.AgentLensAdminSite"
+
+
+class TokensConfig(AppConfig):
+    name = "knox"
+    verbose_name = "API tokens"
+
+
+class LoginAttemptsConfig(AxesConfig):
+    verbose_name = "Login attempts"
 
 
 class AgentLensConfig(AppConfig):

@@ -2,6 +2,7 @@ from django.contrib import admin, messages
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
+from django.utils.timesince import timesince
 from django.utils.translation import ngettext
 
 from .. import search
@@ -23,7 +24,7 @@ class CatalogEntryAdmin(admin.ModelAdmin):
         "status",
         "provider",
         "capability_count",
-        "validity_last_seen",
+        "last_seen",
     ]
     list_filter = [
         "status",
@@ -104,6 +105,10 @@ class CatalogEntryAdmin(admin.ModelAdmin):
     @admin.display(description="Capabilities", ordering="capability_count")
     def capability_count(self, entry):
         return entry.capability_count
+
+    @admin.display(description="Last seen", ordering="validity_last_seen")
+    def last_seen(self, entry):
+        return f"{timesince(entry.validity_last_seen, depth=1)} ago"
 
     @admin.display(description="Agent type")
     def agent_type_link(self, entry):

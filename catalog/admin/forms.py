@@ -22,7 +22,10 @@ class CategoriesField(forms.CharField):
 
 class EntryForm(forms.ModelForm):
     categories = CategoriesField(
-        required=False, max_length=2000, help_text="Separated by commas."
+        required=False,
+        max_length=2000,
+        help_text="Separated by commas.",
+        widget=forms.TextInput(attrs={"size": 60}),
     )
 
     class Meta:
@@ -35,6 +38,11 @@ class EntryForm(forms.ModelForm):
             "validity_from",
             "validity_to",
         ]
+        widgets = {
+            "display_name": forms.TextInput(attrs={"size": 60}),
+            "description": forms.Textarea(attrs={"rows": 5, "cols": 80}),
+            "metadata": forms.Textarea(attrs={"rows": 4, "cols": 80}),
+        }
 
     def clean_metadata(self):
         metadata = self.cleaned_data["metadata"] or {}

@@ -60,7 +60,7 @@ class CatalogEntryQuerySet(models.QuerySet):
         ).exclude(properties__value=False)
         return self.filter(Exists(declared))
 
-    def delete(self):
+    def delete(self) -> tuple[int, dict[str, int]]:
         """An entry goes with every version of its agent."""
         keys = list(self.values_list("agent_key", flat=True))
         return AgentType.objects.filter(agent_key__in=keys).delete()

@@ -1,0 +1,62 @@
+# On a fresh machine: `make run` serves the demo catalog, `make test` proves the code.
+
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+export AGENTLENS_DATA_DIR ?= $(CURDIR)/data
+
+.PHONY: install run test lint types unit unit-services e2e chromium lock schema
+
+# The stamp holds what was installed, so that a changed lock installs again.
+.venv/run: requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --no-deps --editable .
+	touch $@
+
+.venv/dev: requirements-dev.lock .venv/run
+	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.lock
+	touch $@
+
+install: .venv/dev
+
+run: .venv/run
+	$(BIN)/agentlens manage migrate --verbosity 0
+	$(BIN)/agentlens demo --first-start
+	$(BIN)/agentlens serve --port $(PORT)
+
+test: lint types unit unit-services e2e
+
+lint: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/djlint --lint --check --quiet templates
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	ALLOWED_HOSTS=agentlens.example AGENTLENS_HSTS_SECONDS=31536000 \
+	  AGENTLENS_SSL_REDIRECT=on $(BIN)/python manage.py check --deploy --fail-level WARNING
+	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+
+types: .venv/dev
+	$(BIN)/mypy
+
+unit: .venv/dev
+	$(BIN)/pytest -m "not e2e"
+
+unit-services: .venv/dev
+	$(BIN)/python tests/with_services.py $(BIN)/pytest -m "not e2e"
+
+e2e: .venv/dev chromium
+	$(BIN)/pytest -m e2e
+
+chromium:
+	@command -v "$${CHROMIUM:-chromium}" > /dev/null || .ci/apt-install chromium
+
+lock: .venv/dev
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate \
+	  --extra dev pyproject.toml --constraint requirements.lock --output-file requirements-dev.lock
+
+schema: .venv/dev
+	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -57,25 +58,36 @@ def iso(moment: Any) -> str | None:
 def import_line(line: str) -> Outcome:
     """Catalogue an exported entry as it was; raises when a definition is refused."""
     told = transferred(line)
+    raws = [text.encode() for text in told["definitions"]]
+    held = CatalogEntry.objects.filter(agent_type__raw_definition=raws[-1])
     with transaction.atomic():
-        *older, newest = (text.encode() for text in told["definitions"])
-        current = AgentType.objects.filter(raw_definition=newest)
-        if not current.filter(entry__isnull=False).exists():
-            for raw in older:
-                register(raw, told["protocol"], told["source"])
-        outcome = register(newest, told["protocol"], told["source"])
+        outcomes = [
+            register(raw, told["protocol"], told["source"])
+            for raw in (raws[-1:] if held.exists() else raws)
+        ]
+        outcome = replace(outcomes[-1], result=outcomes[0].result)
         restore(outcome.entry, told)
     return outcome
 
 
 def transferred(line: str) -> dict[str, Any]:
+    """What the line tells, if it has the shape that `exported` gives."""
     try:
         told: dict[str, Any] = json.loads(line)
-        whole = told["format"] == FORMAT and told["definitions"]
-        known = told["source"] in Source.values and told["status"] in Status.values
+        sound = (
+            told["format"] == FORMAT
+            and told["source"] in Source.values
+            and told["status"] in Status.values
+            and bool(told["definitions"])
+            and all(isinstance(text, str) for text in told["definitions"])
+            and isinstance(told["categories"], list)
+            and isinstance(told["metadata"], dict)
+            and all(isinstance(told[name], str) for name in TEXTS)
+            and all(isinstance(told[name], str | None) for name in TIMES)
+        )
     except (ValueError, TypeError, KeyError) as error:
         raise NotTransferable("is not a line of an AgentLens export") from error
-    if not whole or not known:
+    if not sound:
         raise NotTransferable("is not a line of an AgentLens export")
     return told
 

@@ -59,9 +59,9 @@ def register_view(admin, request):
         raise PermissionDenied
     if "sealed" in request.POST:
         return confirm(admin, request)
-    form = RegisterForm(request.POST or None)
+    form = RegisterForm(request.POST if request.method == "POST" else None)
     context = {"form": form}
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         context |= preview(form)
     return page(admin, request, context)
 

@@ -1,0 +1,137 @@
+import ipaddress
+import json
+
+import pytest
+from click.testing import CliRunner
+from rest_framework.test import APIClient
+
+from agentlens.cli import main
+from catalog.curate import curate
+from catalog.intake import register
+from catalog.models import AgentType, CatalogEntry, Source, Status
+from tests.factories import UserFactory, card_bytes
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "good.json").write_bytes(card_bytes())
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "bad.json").write_text('{"name": "no card"}')
+    (tmp_path / "notes.txt").write_text("not looked at")
+    return tmp_path
+
+
+def test_importing_a_folder_tells_what_was_new_and_what_was_refused(folder):
+    result = run("import", folder)
+
+    assert result.exit_code == 1
+    assert "1 new, 0 updated, 0 unchanged, 1 refused" in result.stdout
+    assert "bad.json: $ is not a definition of a known protocol" in result.stderr
+    assert CatalogEntry.objects.get().source == Source.IMPORT
+
+
+def test_importing_again_is_unchanged_and_well(folder):
+    run("import", folder / "good.json")
+    result = run("import", folder / "good.json")
+
+    assert result.exit_code == 0
+    assert "0 new, 0 updated, 1 unchanged, 0 refused" in result.stdout
+
+
+def test_a_missing_file_and_a_private_url_are_refused_in_words():
+    result = run("import", "/nowhere.json", "http://127.0.0.1:1/")
+
+    assert result.exit_code == 1
+    assert "/nowhere.json: No such file or directory" in result.stderr
+    assert "127.0.0.1 is not at a public address" in result.stderr
+
+
+def test_an_unknown_protocol_is_a_usage_error(folder):
+    result = run("import", folder, "--protocol", "carrier-pigeon")
+
+    assert result.exit_code == 2
+    assert "must be one of: a2a, mcp" in result.stderr
+
+
+def test_an_export_is_importable_again_with_versions_and_curation(tmp_path):
+    register(card_bytes(version="1.0.0"))
+    entry = register(card_bytes(version="2.0.0")).entry
+    words = {"display_name": "Ours", "categories": ["x"], "status": Status.DEPRECATED}
+    curate(entry, words, by=UserFactory())
+    path = tmp_path / "catalog.jsonl"
+    run("export", "--output", path)
+    CatalogEntry.objects.all().delete()
+    result = run("import", path)
+
+    assert "1 new" in result.stdout
+    entry = CatalogEntry.objects.get()
+    assert (entry.display_name, entry.categories) == ("Ours", ["x"])
+    assert (entry.status, entry.agent_type.version) == (Status.DEPRECATED, "2.0.0")
+    assert AgentType.objects.count() == 2
+
+
+def test_an_export_goes_to_stdout_line_by_line():
+    register(card_bytes())
+    lines = run("export").stdout.splitlines()
+
+    assert json.loads(lines[0])["definitions"] == [card_bytes().decode()]
+
+
+@pytest.mark.parametrize("line", ["[]", "{}", "nonsense", '{"format": "other/1"}'])
+def test_a_line_that_is_no_export_is_refused(tmp_path, line):
+    (tmp_path / "x.jsonl").write_text(line)
+    result = run("import", tmp_path / "x.jsonl")
+
+    assert result.exit_code == 1
+    assert "x.jsonl:1: is not a line of an AgentLens export" in result.stderr
+
+
+def test_a_token_is_alone_on_the_last_line_and_works():
+    UserFactory(username="ada", role="Viewer")
+    secret = run("token", "create", "ada", "--expires", "1h").stdout.splitlines()[-1]
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+
+    assert client.get("/api/v1/catalog").status_code == 200
+
+
+def test_a_token_for_nobody_or_for_no_time_is_an_error():
+    UserFactory(username="ada")
+
+    assert "There is no user 'bob'" in run("token", "create", "bob").stderr
+    wrong = run("token", "create", "ada", "--expires", "soon")
+    assert "must be like 30d, 12h, or never" in wrong.stderr
+
+
+def test_the_demo_comes_only_once_by_itself_and_goes_again():
+    assert "42 demo agents loaded" in run("demo", "--first-start").stdout
+    UserFactory()
+    assert run("demo", "--first-start").stdout == ""
+    assert "42 demo agents removed" in run("demo", "--remove").stdout
+    assert not CatalogEntry.objects.exists()
+
+
+def test_reindexing_mends_the_search():
+    entry = register(card_bytes()).entry
+    entry.text.delete()
+    assert "1 entries indexed" in run("reindex").stdout
+
+    entry.refresh_from_db()
+    assert "translator" in entry.text.text
+
+
+def test_manage_hands_over_to_django():
+    assert run("manage", "check", "--help").exit_code == 0
+
+
+def test_importing_a_url_goes_through_the_guarded_fetch(settings):
+    settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.0/8")]
+    result = run("import", "http://127.0.0.1:1/card.json")
+
+    assert "Could not fetch from 127.0.0.1" in result.stderr

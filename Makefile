@@ -5,7 +5,7 @@ PORT ?= 8000
 BIN := .venv/bin
 export AGENTLENS_DATA_DIR ?= $(CURDIR)/data
 
-.PHONY: install run test lint types unit unit-services e2e chromium lock schema
+.PHONY: install run test lint types unit unit-services package e2e chromium lock schema
 
 # The stamp holds what was installed, so that a changed lock installs again.
 .venv/run: requirements.lock pyproject.toml
@@ -25,7 +25,7 @@ run: .venv/run
 	$(BIN)/agentlens demo --first-start
 	$(BIN)/agentlens serve --port $(PORT)
 
-test: lint types unit unit-services e2e
+test: lint types unit unit-services package e2e
 
 lint: .venv/dev
 	$(BIN)/ruff format --check .
@@ -41,10 +41,13 @@ types: .venv/dev
 	$(BIN)/mypy
 
 unit: .venv/dev
-	$(BIN)/pytest -m "not e2e"
+	$(BIN)/pytest -m "not e2e and not package"
 
 unit-services: .venv/dev
-	$(BIN)/python tests/with_services.py $(BIN)/pytest -m "not e2e"
+	$(BIN)/python tests/with_services.py $(BIN)/pytest -m "not e2e and not package"
+
+package: .venv/dev
+	$(BIN)/pytest -m package
 
 e2e: .venv/dev chromium
 	$(BIN)/pytest -m e2e

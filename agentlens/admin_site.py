@@ -1,4 +1,5 @@
 from django.contrib import admin
+from django.contrib.auth.forms import AuthenticationForm
 
 
 class AgentLensAdminSite(admin.AdminSite):
@@ -6,6 +7,8 @@ class AgentLensAdminSite(admin.AdminSite):
 
     site_header = site_title = "AgentLens"
     index_title = "Curator's desk"
+    # Django's own would turn away editors, who are no "staff".
+    login_form = AuthenticationForm
 
     def has_permission(self, request):
         user = request.user

@@ -1,14 +1,14 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularAPIView
 
 from . import views
 
 api = [
     path("", include("catalog.api.urls")),
     path("schema", SpectacularAPIView.as_view(), name="schema"),
-    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path("docs", views.ApiDocs.as_view(), name="docs"),
     re_path(r"^.*$", views.api_not_found),
 ]
 

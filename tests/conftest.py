@@ -1,7 +1,13 @@
+import socket
+from threading import Thread
+
 import pytest
+import uvicorn
 from django.core.cache import cache
 from knox.models import AuthToken
 from rest_framework.test import APIClient
+
+from agentlens.asgi import application
 
 from .factories import UserFactory
 
@@ -39,3 +45,18 @@ def editor(client_for):
 @pytest.fixture
 def admin(client_for):
     return client_for("Admin")
+
+
+@pytest.fixture
+def server(transactional_db):
+    """AgentLens as it is served, on a free port of this machine."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        application, lifespan="off", log_level="warning", timeout_graceful_shutdown=2
+    )
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, args=([listener],))
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()

@@ -1,0 +1,1 @@
+"""Somebody else's Django app, which brings a protocol of its own."""

@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+
+
+class WeatherConfig(AppConfig):
+    name = "tests.weather"
+
+    def ready(self):
+        from capabilities.kinds import kinds
+        from capabilities.parsers import parsers
+
+        from .protocol import WeatherParser
+
+        kinds.register(*WeatherParser.kinds)
+        parsers.register(WeatherParser())

@@ -98,7 +98,7 @@ def describe_parse_error(error: ParseError) -> tuple[int, dict]:
 
 def message(error: exceptions.APIException) -> str:
     if isinstance(error, exceptions.UnsupportedMediaType):
-        return f"{error.detail} Send the definition as application/json."
+        return f"{error.detail} Send application/json."
     return str(error.detail)
 
 

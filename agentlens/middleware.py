@@ -45,7 +45,9 @@ def weak_etag(get_response):
             response["ETag"] = f'W/"{digest}"'
         if not response.has_header("Cache-Control"):
             patch_cache_control(response, private=True, no_cache=True)
-        return get_conditional_response(request, response["ETag"], None, response)
+        answer = get_conditional_response(request, response["ETag"], None, response)
+        # Only that: what must not have changed since is for writes to ask.
+        return answer if answer.status_code == HTTPStatus.NOT_MODIFIED else response
 
     return middleware
 
@@ -66,8 +68,16 @@ def api_errors(get_response):
         response = get_response(request)
         told = response.get("Content-Type", "").startswith("application/json")
         failed = response.status_code >= HTTPStatus.BAD_REQUEST
-        if failed and not told and request.path.startswith("/api/"):
-            return error_response(response.status_code)
+        if failed and not told and f"{request.path}/".startswith("/api/"):
+            retell(response)
         return response
 
     return middleware
+
+
+def retell(response):
+    """In place: its other headers hold, and an error logged is not logged again."""
+    told = error_response(response.status_code)
+    response.content = told.content
+    response["Content-Type"] = told["Content-Type"]
+    response["Content-Length"] = len(told.content)

@@ -11,5 +11,9 @@ class WriteThrottle(UserRateThrottle):
     def get_rate(self):
         return f"{settings.AGENTLENS_WRITE_RATE}/minute"
 
+    def wait(self):
+        """Never unsaid, as it would be after writes that came in all at once."""
+        return super().wait() or self.duration
+
     def allow_request(self, request, view):
         return request.method in SAFE_METHODS or super().allow_request(request, view)

@@ -4,9 +4,10 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
-from .problems import Document, Problem, Problems, member
+from .problems import PROBLEM_LIMIT, Document, Problem, Problems, member
 
 BYTES_LIMIT = 1_048_576
 DEPTH_LIMIT = 64
@@ -27,7 +28,7 @@ def read(raw: bytes, problems: Problems) -> Document:
     document = decode(raw, problems)
     if not isinstance(document, dict):
         raise Unreadable(f"must be a JSON object, is {json_type(document)}")
-    for path, message in faults(document):
+    for path, message in islice(faults(document), PROBLEM_LIMIT + 1):
         problems.error(path, message)
     return document
 
@@ -79,27 +80,28 @@ def json_type(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def faults(document: Document) -> Iterator[tuple[str, str]]:
+def faults(value: Any, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str, str]]:
     """Texts no database takes, and nesting nobody means, each with its path."""
-    waiting: list[tuple[str, Any, int]] = [("$", document, 1)]
-    while waiting:
-        path, value, depth = waiting.pop()
-        if isinstance(value, str):
-            if message := text_fault(value):
-                yield path, message
-            continue
-        if not isinstance(value, (dict, list)):
-            continue
-        if depth > DEPTH_LIMIT:
-            raise Unreadable(f"is nested deeper than {DEPTH_LIMIT} levels", path)
-        if isinstance(value, list):
-            inside = [(f"{path}[{n}]", item) for n, item in enumerate(value)]
-        else:
-            inside = [(member(path, key), item) for key, item in value.items()]
-            for key in value:
-                if message := text_fault(key):
-                    yield path, f"has a member name that {message}"
-        waiting += [(place, item, depth + 1) for place, item in reversed(inside)]
+    if isinstance(value, str):
+        if message := text_fault(value):
+            yield place(steps), message
+    elif isinstance(value, (dict, list)):
+        if len(steps) >= DEPTH_LIMIT:
+            message = f"is nested deeper than {DEPTH_LIMIT} levels"
+            raise Unreadable(message, place(steps))
+        inside = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, item in inside:
+            if isinstance(step, str) and (message := text_fault(step)):
+                yield place(steps), f"has a member name that {message}"
+            yield from faults(item, (*steps, step))
+
+
+def place(steps: tuple[str | int, ...]) -> str:
+    """The path these steps lead to; spelled out only where there is news to tell."""
+    path = "$"
+    for step in steps:
+        path = f"{path}[{step}]" if isinstance(step, int) else member(path, step)
+    return path
 
 
 def text_fault(text: str) -> str:

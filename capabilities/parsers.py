@@ -11,6 +11,9 @@ from .problems import Document, Problem, Problems
 from .records import CAPABILITY_LIMIT, NAME_LIMIT, AgentRecord, CapabilityRecord
 from .registry import Registry
 
+# As much of a name as leaves room for the highest number.
+STEM_LIMIT = NAME_LIMIT - len(f" ({CAPABILITY_LIMIT})")
+
 
 class Parser(ABC):
     """One protocol's way of describing an agent."""
@@ -93,7 +96,7 @@ def parse(raw: bytes, protocol: str = "") -> tuple[AgentRecord, list[Problem]]:
     reading = examine(raw, protocol)
     if reading.record is not None and not reading.errors:
         return reading.record, reading.warnings
-    unknown = reading.errors == [Problem("$", undetected())]
+    unknown = Problem("$", undetected()) in reading.errors
     raise ProtocolNotDetected(reading) if unknown else ParseError(reading)
 
 
@@ -125,22 +128,24 @@ def distinct(
     """The capabilities, each valid and under a name of its own within its kind."""
     taken: Counter[tuple[str, str]] = Counter()
     for capability in capabilities:
-        named = replace(capability, name=free_name(capability, taken))
-        for message in named.validate():
+        faults = list(capability.validate())
+        for message in faults:
             problems.error(capability.path, message)
-        if named.name != capability.name:
-            message = f"another {capability.kind} has this name; kept as {named.name!r}"
+        name = capability.name if faults else free_name(capability, taken)
+        if name != capability.name:
+            message = f"another {capability.kind} has this name; kept as {name!r}"
             problems.warning(capability.path, message)
-        taken[named.kind, named.name] += 1
-        yield named
+        taken[capability.kind, name] += 1
+        yield replace(capability, name=name)
 
 
 def free_name(capability: CapabilityRecord, taken: Counter[tuple[str, str]]) -> str:
-    """Its plain name, else a telling one, else a numbered one."""
+    """Its plain name, else a telling one, else a numbered one; never too long."""
     kind, plain = capability.kind, capability.name
     for name in (plain, capability.telling_name()):
         if not taken[kind, name] and len(name) <= NAME_LIMIT:
             return name
-    while taken[kind, name := f"{plain} ({taken[kind, plain] + 1})"]:
-        taken[kind, plain] += 1
+    stem = plain[:STEM_LIMIT]
+    while taken[kind, name := f"{stem} ({taken[kind, stem] + 1})"]:
+        taken[kind, stem] += 1
     return name

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from .records import ENDPOINT_LIMIT, too_long
+from .records import CAPABILITY_LIMIT, ENDPOINT_LIMIT, too_long
 
 Document = dict[str, Any]
 
 PLAIN_MEMBER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
+# Paths and lists of problems stay readable, and cannot outgrow the document.
+KEY_LIMIT = 80
+PROBLEM_LIMIT = 1_000
 
 
 def member(path: str, key: str) -> str:
-    """The JSON path of a member: `$.skills`, or `$['odd key']`."""
-    if PLAIN_MEMBER.fullmatch(key):
-        return f"{path}.{key}"
-    shown = key.encode("utf-8", "backslashreplace").decode()
-    return f"{path}[{shown!r}]"
+    """The JSON path of a member: `$.skills`, or `$['odd key']`; cut when endless."""
+    shown = key if len(key) <= KEY_LIMIT else key[:KEY_LIMIT] + "…"
+    return f"{path}.{shown}" if PLAIN_MEMBER.fullmatch(shown) else f"{path}[{shown!r}]"
 
 
 def url_fault(url: str) -> str:
@@ -41,6 +42,14 @@ class Problem:
     message: str
 
 
+def remember(found: list[Problem], problem: Problem) -> None:
+    """Keep a problem; past the limit, only the news that there are more."""
+    if len(found) < PROBLEM_LIMIT:
+        found.append(problem)
+    elif len(found) == PROBLEM_LIMIT:
+        found.append(Problem("$", f"has more than these {PROBLEM_LIMIT} problems"))
+
+
 class Problems:
     """Errors refuse a definition; warnings only tell what is odd about it."""
 
@@ -49,10 +58,10 @@ class Problems:
         self.warnings: list[Problem] = []
 
     def error(self, path: str, message: str) -> None:
-        self.errors.append(Problem(path, message))
+        remember(self.errors, Problem(path, message))
 
     def warning(self, path: str, message: str) -> None:
-        self.warnings.append(Problem(path, message))
+        remember(self.warnings, Problem(path, message))
 
     def required_text(self, document: Document, key: str, at: str = "$") -> str:
         """A non-empty text; an error, and '', when it is anything else."""
@@ -92,6 +101,14 @@ class Problems:
                 self.warning(path, "should be a string; ignored")
         return [value for value in values if isinstance(value, str)]
 
+    def flag(self, document: Document, key: str, at: str = "$") -> bool | None:
+        """True or false, None when missing; a warning, and None, when it is neither."""
+        value = document.get(key)
+        if value is None or isinstance(value, bool):
+            return value
+        self.warning(member(at, key), "should be true or false; ignored")
+        return None
+
     def object(self, document: Document, key: str, at: str = "$") -> Document:
         """An object that may be missing; a warning, and {}, when it is none."""
         value = document.get(key)
@@ -110,6 +127,9 @@ class Problems:
             return
         if not isinstance(values, list):
             self.error(path, "must be a list of objects")
+            return
+        if len(values) > CAPABILITY_LIMIT:
+            self.error(path, f"has {len(values)} items, over {CAPABILITY_LIMIT}")
             return
         for n, value in enumerate(values):
             if isinstance(value, dict):

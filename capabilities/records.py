@@ -19,6 +19,11 @@ def too_long(text: str, limit: int) -> str:
     return f"must be at most {limit} characters, is {len(text)}"
 
 
+def has_address(endpoint: str) -> bool:
+    """Whether an agent there can be asked anything; if not, its word must do."""
+    return endpoint.lower().startswith(("http://", "https://"))
+
+
 @dataclass(frozen=True, kw_only=True)
 class CapabilityRecord:
     """One thing an agent can do; subclasses add the properties of their kind."""
@@ -98,9 +103,8 @@ class AgentRecord:
     def display_name(self) -> str:
         """The definition's own name, else the first capability's, else the endpoint."""
         names = [self.name, *(c.name for c in self.capabilities[:1]), self.endpoint]
-        return next(name for name in names if name)[:DISPLAY_NAME_LIMIT]
+        return next((name for name in names if name.strip()), "")[:DISPLAY_NAME_LIMIT]
 
     @property
     def can_be_probed(self) -> bool:
-        """Whether there is an address to ask; otherwise its word must do."""
-        return self.endpoint.startswith(("http://", "https://"))
+        return has_address(self.endpoint)

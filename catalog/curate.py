@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from . import search
-from .models import CatalogEntry, Status
+from .models import CatalogEntry, Source, Status
 
 FIELDS = (
     "display_name",
@@ -43,7 +43,8 @@ def curate(
 
 
 def due(entry: CatalogEntry) -> Any:
-    return None if entry.declared else timezone.now()
+    never = entry.declared or entry.source == Source.DEMO
+    return None if never else timezone.now()
 
 
 def history_message(entry: CatalogEntry, altered: list[str], reason: str) -> str:

@@ -2,12 +2,16 @@
 
 import asyncio
 import ipaddress
+import logging
 import socket
+import ssl
 import zlib
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import httpcore2
 import httpx2
@@ -17,7 +21,6 @@ from capabilities.documents import BYTES_LIMIT
 from capabilities.problems import url_fault
 
 REDIRECT_LIMIT = 3
-REDIRECTS = {301, 302, 303, 307, 308}
 NOT_MODIFIED = 304
 ETAG_LIMIT = 500
 # Names under which clouds hand credentials to whoever asks from inside.
@@ -31,9 +34,21 @@ METADATA_HOSTS = {
 # IPv6 ranges that carry an IPv4 address inside, and how far it is from the right end.
 EMBEDDED_IPV4 = {
     ipaddress.ip_network("64:ff9b::/96"): 0,
-    ipaddress.ip_network("64:ff9b:1::/48"): 0,
     ipaddress.ip_network("2002::/16"): 80,
 }
+# What Python, in one version or another, takes for public although it is not.
+NOT_PUBLIC = (
+    ipaddress.ip_network("168.63.129.16/32"),  # Azure, to its own machines only
+    ipaddress.ip_network("192.0.0.0/24"),
+    ipaddress.ip_network("192.88.99.0/24"),
+    ipaddress.ip_network("3fff::/20"),
+    ipaddress.ip_network("fec0::/10"),
+)
+# Not the loop's own threads: a loop that ends waits for those, however slow the DNS.
+LOOK_UPS = ThreadPoolExecutor(32, "look-up")
+# They tell whole addresses and headers, secrets in them included: not in our logs.
+for talkative in ("httpx2", "httpcore2.http11"):
+    logging.getLogger(talkative).addFilter(lambda _: False)
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -72,7 +87,13 @@ async def fetch(url: str, etag: str = "") -> Fetched:
             return await follow(client, url, etag)
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise FetchTimeout(f"{host_of(url)} did not answer in {seconds:g} s") from error
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+    except (httpx2.InvalidURL, ValueError) as error:
+        # Some odd hosts, given or redirected to, trip httpx2 itself: a ValueError.
+        raise UrlNotAllowed("The URL must be a valid URL") from error
+    except httpx2.ProtocolError as error:
+        # Its own words quote what the other side sent, which could be anything.
+        raise FetchFailed(f"{host_of(url)} does not answer in proper HTTP") from error
+    except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__
         raise FetchFailed(f"Could not fetch from {host_of(url)}: {reason}") from error
 
@@ -97,22 +118,26 @@ async def follow(client: httpx2.AsyncClient, url: str, etag: str) -> Fetched:
     for _ in range(REDIRECT_LIMIT + 1):
         check_url(place)
         async with client.stream("GET", place, headers=headers) as response:
-            location = response.headers.get("Location")
-            if response.status_code in REDIRECTS and location:
-                place = urljoin(place, location)
-                continue
-            return await answer(url, response)
+            if response.next_request is None:
+                return await answer(url, response)
+            place = str(response.next_request.url)
     raise FetchFailed(f"{host_of(url)} redirects more than {REDIRECT_LIMIT} times")
 
 
 async def answer(url: str, response: httpx2.Response) -> Fetched:
-    etag = response.headers.get("ETag", "")
-    etag = etag if len(etag) <= ETAG_LIMIT else ""
-    if response.status_code == NOT_MODIFIED:
-        return Fetched(url, b"", etag, not_modified=True)
+    held = response.request.headers.get("If-None-Match")
+    if held and response.status_code == NOT_MODIFIED:
+        return Fetched(url, b"", held, not_modified=True)
     if response.status_code != httpx2.codes.OK:
         raise FetchFailed(f"{host_of(url)} answered HTTP {response.status_code}")
-    return Fetched(url, await bounded_body(response), etag)
+    return Fetched(url, await bounded_body(response), etag_of(response))
+
+
+def etag_of(response: httpx2.Response) -> str:
+    """The ETag, if it is one that we can keep and send back."""
+    etag = response.headers.get("ETag", "")
+    fit = len(etag) <= ETAG_LIMIT and etag.isascii() and etag.isprintable()
+    return etag if fit else ""
 
 
 async def bounded_body(response: httpx2.Response) -> bytes:
@@ -122,12 +147,12 @@ async def bounded_body(response: httpx2.Response) -> bytes:
         raise FetchFailed(f"The answer has an unknown encoding: {encoding[:40]}")
     packed = encoding not in ("identity", "")
     chunks = response.aiter_raw()
-    body = b""
+    body = bytearray()
     async for chunk in unpacked(chunks) if packed else chunks:
         body += chunk
         if len(body) > BYTES_LIMIT:
             raise FetchFailed(f"The answer is larger than {BYTES_LIMIT} bytes")
-    return body
+    return bytes(body)
 
 
 async def unpacked(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -136,8 +161,12 @@ async def unpacked(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     try:
         async for chunk in chunks:
             yield unpacker.decompress(chunk, BYTES_LIMIT + 1)
+            if unpacker.unused_data:
+                break
     except zlib.error as error:
         raise FetchFailed("The answer is not what its encoding says") from error
+    if unpacker.unused_data or not unpacker.eof:
+        raise FetchFailed("The answer is not all of, and only, what was packed")
 
 
 def check_url(url: str) -> None:
@@ -161,12 +190,17 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
     """Connects only to addresses that were checked, and to none resolved again."""
 
     def __init__(self) -> None:
-        super().__init__(trust_env=False)
+        super().__init__(verify=tls_context())
         # The one way in: httpx2 takes no network backend of its own.
         self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=httpcore2.default_ssl_context(),
-            network_backend=GuardedBackend(),
+            ssl_context=tls_context(), network_backend=GuardedBackend()
         )
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """One for all: reading every known authority takes longer than many a fetch."""
+    return httpcore2.default_ssl_context()
 
 
 class GuardedBackend(httpcore2.AnyIOBackend):
@@ -198,8 +232,9 @@ async def checked_addresses(host: str, port: int) -> list[Address]:
 
 async def resolve(host: str, port: int) -> list[Address]:
     loop = asyncio.get_running_loop()
+    asked = (host, port, socket.AF_UNSPEC, socket.SOCK_STREAM)
     try:
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = await loop.run_in_executor(LOOK_UPS, socket.getaddrinfo, *asked)
     except (socket.gaierror, UnicodeError) as error:
         raise httpcore2.ConnectError(f"{host} has no address") from error
     texts = dict.fromkeys(str(sockaddr[0]).split("%")[0] for *_, sockaddr in found)
@@ -211,6 +246,8 @@ def may_visit(address: Address) -> bool:
     address = innermost(address)
     if any(address in network for network in settings.AGENTLENS_ALLOWED_NETWORKS):
         return True
+    if any(address in network for network in NOT_PUBLIC):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 

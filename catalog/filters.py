@@ -1,8 +1,10 @@
 """The questions one may ask of the catalog, on the web and over the API alike."""
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.db.models import F
 from django_filters import rest_framework as filters
+from django_filters.fields import MultipleChoiceField
 
 from capabilities.kinds import kind_choices
 from capabilities.parsers import protocol_choices
@@ -22,8 +24,28 @@ SORTS = [
 ]
 
 
+# Each is a condition of its own, and a database takes only so many.
+FEATURE_LIMIT = 20
+
+
 class AnyOfFilter(filters.BaseInFilter, filters.ChoiceFilter):
     """A comma-separated list of choices, any of which will do."""
+
+    def filter(self, entries, value):
+        return super().filter(entries, [choice for choice in value or [] if choice])
+
+
+class ChoicesField(MultipleChoiceField):
+    """Choices from a parameter given any number of times; empty ones are absent."""
+
+    def to_python(self, value):
+        return [choice for choice in super().to_python(value) if choice]
+
+
+class SomeOfFilter(filters.MultipleChoiceFilter):
+    """A choice given any number of times, any of which will do."""
+
+    field_class = ChoicesField
 
 
 class TextsField(forms.Field):
@@ -33,7 +55,10 @@ class TextsField(forms.Field):
 
     def to_python(self, value):
         clean = forms.CharField(required=False).clean
-        return [text for text in map(clean, value or []) if text]
+        texts = [text for text in map(clean, value or []) if text]
+        if len(texts) > FEATURE_LIMIT:
+            raise ValidationError(f"May be given at most {FEATURE_LIMIT} times.")
+        return texts
 
 
 class EachOfFilter(filters.Filter):
@@ -47,6 +72,7 @@ class CatalogEntryFilterSet(filters.FilterSet):
 
     q = filters.CharFilter(
         method="filter_q",
+        max_length=search.QUERY_LIMIT,
         label="Search",
         help_text="Words that must all occur in the name, description, endpoint,"
         " categories, provider or capabilities; double quotes keep a phrase together.",
@@ -59,7 +85,7 @@ class CatalogEntryFilterSet(filters.FilterSet):
         label="Status",
         help_text="One or more, comma-separated.",
     )
-    kind = filters.MultipleChoiceFilter(
+    kind = SomeOfFilter(
         choices=kind_choices,
         method="filter_kind",
         label="Offers",

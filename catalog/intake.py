@@ -52,7 +52,8 @@ def find(url: str, protocol: str = "") -> Found:
 
 def held(places: list[str]) -> dict[str, Fetched]:
     """What we hold from these places already, the latest seen of each."""
-    entries = CatalogEntry.objects.filter(source_url__in=places)
+    # A definition pushed since did not come with the ETag we remember.
+    entries = CatalogEntry.objects.filter(source=Source.IMPORT, source_url__in=places)
     entries = entries.select_related("agent_type").order_by("validity_last_seen")
     return {
         entry.source_url: Fetched(
@@ -79,7 +80,7 @@ async def first_definition(
     places: list[str], known: dict[str, Fetched], protocol: str
 ) -> Found:
     """Ask each place in turn, all within the time of one fetch."""
-    failure: Exception | None = None
+    failures: list[Exception] = []
     try:
         async with asyncio.timeout(settings.AGENTLENS_FETCH_TIMEOUT):
             for place in places:
@@ -88,10 +89,10 @@ async def first_definition(
                 except UrlNotAllowed:
                     raise
                 except (FetchError, ParseError) as error:
-                    failure = more_telling(failure, error)
+                    failures.append(error)
     except TimeoutError:
-        pass
-    raise failure or FetchTimeout("No definition was found in time")
+        failures.append(FetchTimeout("No definition was found in time"))
+    raise max(failures, key=telling)
 
 
 async def definition_at(place: str, known: Fetched | None, protocol: str) -> Found:
@@ -101,12 +102,9 @@ async def definition_at(place: str, known: Fetched | None, protocol: str) -> Fou
     return Found(fetched, *parse(fetched.body, protocol))
 
 
-def more_telling(before: Exception | None, after: Exception) -> Exception:
+def telling(error: Exception) -> int:
     """A card with faults says more than a page that is none, and that than silence."""
-
-    def rank(error: Exception | None) -> int:
-        if isinstance(error, ParseError):
-            return 2 if error.reading.protocol else 1
+    if not isinstance(error, ParseError):
         return 0
-
-    return after if before is None or rank(after) > rank(before) else before
+    reading = error.reading
+    return 1 + bool(reading.protocol) + bool(reading.record)

@@ -14,7 +14,10 @@ from .models import Capability, CatalogEntry, EntryText
 
 # Between the fields of a text, so that a phrase never runs from one into the next.
 SEPARATOR = "\x1f"
-TERM = re.compile(r'"([^"]*[^"\s][^"]*)"|(\S+)')
+# The look ahead keeps it linear: an endless query must not be an endless search.
+TERM = re.compile(r'"(?=\s*[^"\s])([^"]+)"|(\S+)')
+# Each term is a condition, and a database takes only so many.
+QUERY_LIMIT = 1_000
 
 
 def fold(text: str) -> str:
@@ -27,7 +30,8 @@ def fold(text: str) -> str:
 
 def terms(query: str) -> list[str]:
     """Words and "quoted phrases", folded; a lone quote is an ordinary character."""
-    return [phrase or word for phrase, word in TERM.findall(fold(query))]
+    found = (phrase or word for phrase, word in TERM.findall(fold(query)))
+    return list(dict.fromkeys(found))
 
 
 def matching(entries: QuerySet[CatalogEntry], query: str) -> QuerySet[CatalogEntry]:

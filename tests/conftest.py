@@ -16,6 +16,8 @@ from .factories import UserFactory
 def _quick_and_clean(settings):
     """Passwords that cost nothing, and no writes remembered from another test."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # Else every client first walks through all static files.
+    settings.WHITENOISE_AUTOREFRESH = True
     cache.clear()
 
 

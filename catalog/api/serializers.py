@@ -22,12 +22,28 @@ def snippet(capability) -> dict:
     """A capability, stored or read, as one flat camelCase object."""
     kind, properties = kinds.get(capability.kind), capability.properties
     shown = kind.listed if kind and kind.listed else properties
-    return {
-        **{camel_case(key): properties.get(key) for key in shown},
-        "kind": capability.kind,
-        "name": capability.name,
-        "description": capability.description,
-    }
+    own = {camel_case(key): properties.get(key) for key in shown}
+    core = {key: getattr(capability, key) for key in ("kind", "name", "description")}
+    # Twice: it comes first, and no property can stand in for it.
+    return core | own | core
+
+
+class TextField(serializers.CharField):
+    """A text; a number is not taken for one."""
+
+    def to_internal_value(self, data):
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class ShortListField(serializers.ListField):
+    """A list whose length is looked at before each of its items is."""
+
+    def to_internal_value(self, data):
+        if isinstance(data, list) and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
+        return super().to_internal_value(data)
 
 
 class CapabilitySnippetSerializer(serializers.Serializer):
@@ -140,19 +156,19 @@ class EntryDetailSerializer(EntrySerializer):
 class EntryPatchSerializer(serializers.Serializer):
     """What a curator may change; a field left out stays as it is."""
 
-    display_name = serializers.CharField(max_length=DISPLAY_NAME_LIMIT, required=False)
-    description = serializers.CharField(
+    display_name = TextField(max_length=DISPLAY_NAME_LIMIT, required=False)
+    description = TextField(
         max_length=DESCRIPTION_LIMIT, allow_blank=True, required=False
     )
-    categories = serializers.ListField(
-        child=serializers.CharField(max_length=100), max_length=50, required=False
+    categories = ShortListField(
+        child=TextField(max_length=100), max_length=50, required=False
     )
     metadata = serializers.DictField(required=False)
     validity = ValiditySerializer(source="*", required=False)
     status = serializers.ChoiceField(
         choices=[Status.DEPRECATED, Status.ACTIVE], required=False
     )
-    reason = serializers.CharField(
+    reason = TextField(
         max_length=500,
         required=False,
         allow_blank=True,
@@ -161,7 +177,7 @@ class EntryPatchSerializer(serializers.Serializer):
 
 
 class ImportSerializer(serializers.Serializer):
-    url = serializers.CharField(
+    url = TextField(
         max_length=2000,
         help_text="A definition's own URL, or a host that keeps one at a known path.",
     )

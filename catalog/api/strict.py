@@ -8,24 +8,20 @@ from .errors import InvalidParameter
 class StrictParameters:
     """Refuses query parameters that an action does not know, or knows only once."""
 
-    # Parameters of actions other than `list`, whose filterset and paginator tell.
+    # What `Allow` tells is what there is.
+    http_method_names = ["get", "head", "post", "patch", "delete"]
+    # By action; what is not named here takes none.
     parameters: dict[str, tuple[str, ...]] = {}
     repeatable: tuple[str, ...] = ()
 
     def initial(self, request, *args, **kwargs):
         super().initial(request, *args, **kwargs)
-        known = self.known_parameters()
+        known = self.parameters.get(getattr(self, "action", None) or "", ())
         for name, values in request.query_params.lists():
             if name not in known:
                 raise InvalidParameter(f"Unknown parameter: {name}", parameter=name)
             if len(values) > 1 and name not in self.repeatable:
                 raise InvalidParameter(f"{name} is given twice", parameter=name)
-
-    def known_parameters(self) -> set[str]:
-        action = getattr(self, "action", None)
-        if action != "list":
-            return set(self.parameters.get(action or "", ()))
-        return {*self.filterset_class.base_filters, *self.pagination_class.parameters}
 
 
 class StrictFilterBackend(DjangoFilterBackend):

@@ -1,13 +1,13 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
-from .views import CatalogEntryViewSet, KindsView, StatsView
+from .views import CatalogEntryViewSet, KindViewSet, StatsView
 
 router = SimpleRouter(trailing_slash=False)
 router.register("catalog", CatalogEntryViewSet, basename="entry")
+router.register("kinds", KindViewSet, basename="kind")
 
 urlpatterns = [
     *router.urls,
-    path("kinds", KindsView.as_view(), name="kinds"),
     path("stats", StatsView.as_view(), name="stats"),
 ]

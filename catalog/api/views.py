@@ -1,5 +1,7 @@
 """The catalog over HTTP: each view translates, and calls what does the work."""
 
+from collections.abc import Iterator
+
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Prefetch
 from django.http import HttpResponse
@@ -8,6 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework import mixins
 from rest_framework.decorators import action
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
@@ -18,7 +21,14 @@ from .. import intake
 from ..curate import curate
 from ..filters import CatalogEntryFilterSet
 from ..ingest import Result
-from ..models import AgentType, Capability, CatalogEntry, Source, Status
+from ..models import (
+    AgentType,
+    Capability,
+    CatalogEntry,
+    Source,
+    Status,
+    capability_count,
+)
 from . import examples
 from .errors import EntryNotFound, InvalidBody, InvalidParameter
 from .pagination import StrictPagination
@@ -45,12 +55,22 @@ DEFINITION = {"application/json": OpenApiTypes.OBJECT}
 
 def validated(serializer):
     """The serializer's data; unknown members and bad values are one 400."""
-    unknown = serializer.initial_data.keys() - serializer.fields.keys()
+    unknown = sorted(unknown_members(serializer, serializer.initial_data))
     if unknown:
-        raise InvalidBody(f"Unknown member: {min(unknown)}", members=sorted(unknown))
+        raise InvalidBody(f"Unknown member: {unknown[0]}", members=unknown)
     if not serializer.is_valid():
         raise InvalidBody(errors=serializer.errors)
     return serializer.validated_data
+
+
+def unknown_members(serializer, body: dict, at: str = "") -> Iterator[str]:
+    """Members that nobody reads, at any depth: `validity.form`."""
+    for name, value in body.items():
+        field = serializer.fields.get(name)
+        if field is None or field.read_only:
+            yield at + name
+        elif isinstance(field, Serializer) and isinstance(value, dict):
+            yield from unknown_members(field, value, f"{at}{name}.")
 
 
 class CatalogEntryViewSet(
@@ -64,6 +84,7 @@ class CatalogEntryViewSet(
     filter_backends = [StrictFilterBackend]
     permissions = {"validate": VIEW}
     parameters = {
+        "list": (*CatalogEntryFilterSet.base_filters, *StrictPagination.parameters),
         "validate": ("protocol",),
         "register": ("protocol",),
         "versions": StrictPagination.parameters,
@@ -121,7 +142,7 @@ class CatalogEntryViewSet(
     @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
     def validate(self, request):
         """Every error and warning with its JSON path, and a preview; stores nothing."""
-        reading = examine(request.data, self.protocol())
+        reading = examine(self.definition(), self.protocol())
         return Response(ReadingSerializer(reading).data, 200 if reading.valid else 422)
 
     @extend_schema(
@@ -137,7 +158,7 @@ class CatalogEntryViewSet(
     @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
     def register(self, request):
         """Add an agent, or bring it up to date, from its own definition."""
-        return self.told(intake.register(request.data, self.protocol()))
+        return self.told(intake.register(self.definition(), self.protocol()))
 
     @extend_schema(
         summary="Import from a URL",
@@ -175,11 +196,15 @@ class CatalogEntryViewSet(
         versions = AgentType.objects.filter(agent_key=entry.agent_key)
         changes = entry.changes.defer("replaced_definition")
         versions = versions.prefetch_related(Prefetch("changes", queryset=changes))
-        versions = versions.annotate(capability_count=Count("capabilities"))
+        versions = versions.annotate(capability_count=capability_count("pk"))
         page = self.paginate_queryset(versions)
         for version in page:
             version.current = version.pk == entry.agent_type_id
         return self.get_paginated_response(VersionSerializer(page, many=True).data)
+
+    def definition(self) -> bytes:
+        """The body; of an empty one the framework makes a dictionary."""
+        return self.request.data or b""
 
     def protocol(self) -> str:
         slug = self.request.query_params.get("protocol", "")
@@ -204,14 +229,19 @@ class CatalogEntryViewSet(
         )
 
 
-class KindsView(StrictParameters, APIView):
+class KindViewSet(StrictParameters, mixins.ListModelMixin, GenericViewSet):
+    serializer_class = KindSerializer
     permission_classes = [CanReadCatalog]
+    filter_backends = []
+    parameters = {"list": StrictPagination.parameters}
 
-    @extend_schema(summary="List capability kinds", responses=KindSerializer(many=True))
-    def get(self, request):
+    def get_queryset(self):
+        return list(kinds)
+
+    @extend_schema(summary="List capability kinds")
+    def list(self, request, *args, **kwargs):
         """The kinds of capability this catalog knows, and which can be searched."""
-        items = KindSerializer(kinds, many=True).data
-        return Response({"total": len(items), "items": items})
+        return super().list(request, *args, **kwargs)
 
 
 class StatsView(StrictParameters, APIView):

@@ -1,5 +1,5 @@
 from .agent_type import AgentType, agent_key
-from .capability import Capability
+from .capability import Capability, capability_count
 from .catalog_entry import CatalogEntry, Source, Status
 from .definition_change import DefinitionChange
 from .entry_text import EntryText
@@ -15,4 +15,5 @@ __all__ = [
     "Source",
     "Status",
     "agent_key",
+    "capability_count",
 ]

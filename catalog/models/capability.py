@@ -1,6 +1,8 @@
 from uuid import uuid4
 
 from django.db import models
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 
 from capabilities.kinds import kind_choices, kinds
 from capabilities.records import CapabilityRecord
@@ -50,3 +52,14 @@ class Capability(models.Model):
     def discoverable(self) -> bool:
         kind = kinds.get(self.kind)
         return kind is not None and kind.discoverable
+
+
+def capability_count(agent_type: str):
+    """How many an agent type has, to annotate; a join would group, and lose order."""
+    counts = (
+        Capability.objects.filter(agent_type=OuterRef(agent_type))
+        .order_by()
+        .values("agent_type")
+        .values(count=Count("pk"))
+    )
+    return Coalesce(Subquery(counts), 0)

@@ -1,15 +1,14 @@
 from uuid import uuid4
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from capabilities.features import FEATURE
 from capabilities.records import has_address
 
 from .agent_type import AgentType
-from .capability import Capability
+from .capability import Capability, capability_count
 
 
 class Status(models.TextChoices):
@@ -38,13 +37,7 @@ class CatalogEntryQuerySet(models.QuerySet):
         )
 
     def with_capability_count(self):
-        counts = (
-            Capability.objects.filter(agent_type=OuterRef("agent_type"))
-            .order_by()
-            .values("agent_type")
-            .values(count=models.Count("pk"))
-        )
-        return self.annotate(capability_count=Coalesce(Subquery(counts), 0))
+        return self.annotate(capability_count=capability_count("agent_type"))
 
     def offering(self, *kinds):
         """Keep entries with at least one capability of any of these kinds."""
@@ -57,7 +50,7 @@ class CatalogEntryQuerySet(models.QuerySet):
         """Keep entries that declare a feature, and not as false."""
         declared = Capability.objects.filter(
             agent_type=OuterRef("agent_type"), kind=FEATURE.slug, name=feature
-        ).exclude(properties__value=False)
+        ).exclude(properties={"value": False})
         return self.filter(Exists(declared))
 
     def delete(self) -> tuple[int, dict[str, int]]:

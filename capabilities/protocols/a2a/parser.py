@@ -1,6 +1,7 @@
 """A2A agent cards, revisions 0.2, 0.3 and 1.0, and cards that are two at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ...features import AgentFeature
 from ...parsers import Parser
@@ -42,7 +43,16 @@ SKILL_MEMBERS = {
     "securityRequirements",
     "tags",
 }
-INTERFACE_MEMBERS = {"protocolBinding", "protocolVersion", "tenant", "transport", "url"}
+INTERFACE_MEMBERS = {"protocolVersion", "tenant", "url"}
+EXTENSION_MEMBERS = {"description", "params", "required", "uri"}
+MODES = ("defaultInputModes", "defaultOutputModes")
+# What tells a card of revision 0.3 from one of 0.2.
+SINCE_V03 = (
+    "protocolVersion",
+    "preferredTransport",
+    "additionalInterfaces",
+    "signatures",
+)
 EXTENDED_CARD = "a2a.extendedAgentCard"
 FLAGS = {
     "streaming": "transport.streaming",
@@ -66,14 +76,11 @@ class A2AParser(Parser):
         return "skills" in document and bool(card_like)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        interfaces = list(read_interfaces(document, problems))
-        if not isinstance(document.get("skills"), list):
-            problems.error("$.skills", "must be a list of objects")
-        for key in ("description", "version", "capabilities"):
-            if key not in document:
-                problems.warning(member("$", key), "is required by A2A; missing")
         problems.unknown(document, CARD_MEMBERS)
+        expect(document, ("description", "version", "capabilities", *MODES), problems)
+        interfaces = read_interfaces(document, problems)
         flags = problems.object(document, "capabilities")
+        modes = [problems.texts(document, key) or [] for key in MODES]
         return AgentRecord(
             protocol=self.slug,
             endpoint=endpoint(interfaces, document, problems),
@@ -83,64 +90,74 @@ class A2AParser(Parser):
             spec_version=spec_version(document, problems),
             provider=read_provider(document, problems),
             capabilities=(
-                *read_skills(document, problems),
+                *read_skills(document, modes, problems),
                 *interfaces,
                 *read_schemes(document, problems),
                 *read_extensions(flags, problems),
                 *read_signatures(document, problems),
-                *read_features(document, flags, problems),
+                *read_features(document, flags, modes[1], problems),
             ),
         )
 
 
+def expect(
+    stated: Document, keys: Iterable[str], problems: Problems, at: str = "$"
+) -> None:
+    """Tell of members that A2A requires, and many cards do without."""
+    for key in keys:
+        if stated.get(key) is None:
+            problems.warning(member(at, key), "is required by A2A; missing")
+
+
 def is_v1(document: Document) -> bool:
     """Revision 1.0 lists its interfaces; such fields win in a dual card."""
-    return bool(document.get("supportedInterfaces"))
+    interfaces = document.get("supportedInterfaces")
+    return isinstance(interfaces, list) and bool(interfaces)
 
 
 def spec_version(document: Document, problems: Problems) -> str:
     if is_v1(document):
-        interfaces = document["supportedInterfaces"]
-        first = interfaces[0] if isinstance(interfaces, list) else None
+        first = document["supportedInterfaces"][0]
         said = first.get("protocolVersion") if isinstance(first, dict) else None
         return said if isinstance(said, str) and said else "1.0"
-    hints = {"protocolVersion", "preferredTransport", "additionalInterfaces"}
-    if not (hints | {"signatures"}) & document.keys():
+    if all(document.get(key) is None for key in SINCE_V03):
         return "0.2"
     return problems.text(document, "protocolVersion") or "0.3.0"
 
 
-def read_interfaces(document: Document, problems: Problems) -> Iterator[A2AInterface]:
+def read_interfaces(document: Document, problems: Problems) -> list[A2AInterface]:
     """Each way to reach the agent once, the preferred one first."""
-    seen: list[A2AInterface] = []
-    for interface in stated_interfaces(document, problems):
-        if interface not in seen:
-            seen.append(interface)
-            yield interface
+    return list(dict.fromkeys(stated_interfaces(document, problems)))
 
 
 def stated_interfaces(document: Document, problems: Problems) -> Iterator[A2AInterface]:
     if is_v1(document):
         for path, stated in problems.objects(document, "supportedInterfaces"):
+            expect(stated, ("protocolBinding", "protocolVersion"), problems, path)
             yield read_interface(path, stated, "protocolBinding", problems)
         return
-    if isinstance(url := document.get("url"), str) and url:
+    if document.get("supportedInterfaces"):
+        problems.warning("$.supportedInterfaces", "should be a list; ignored")
+    url = problems.text(document, "url")
+    if url.strip():
         binding = problems.text(document, "preferredTransport") or "JSONRPC"
         yield A2AInterface(name=label(url), url=url, binding=binding, path="$.url")
     for path, stated in problems.objects(document, "additionalInterfaces"):
+        expect(stated, ("transport",), problems, path)
         yield read_interface(path, stated, "transport", problems)
 
 
 def read_interface(
     path: str, stated: Document, binding: str, problems: Problems
 ) -> A2AInterface:
-    problems.unknown(stated, INTERFACE_MEMBERS, path)
+    problems.unknown(stated, INTERFACE_MEMBERS | {binding}, path)
     url = problems.required_text(stated, "url", path)
     return A2AInterface(
         name=label(url),
         url=url,
         binding=problems.text(stated, binding, path),
         protocol_version=problems.text(stated, "protocolVersion", path),
+        tenant=problems.text(stated, "tenant", path) or None,
         path=path,
     )
 
@@ -154,12 +171,12 @@ def endpoint(
     interfaces: list[A2AInterface], document: Document, problems: Problems
 ) -> str:
     """The preferred web address; a gRPC target is listed, but is no identity."""
-    faults = [(interface, url_fault(interface.url)) for interface in interfaces]
+    faults = [(stated, url_fault(stated.url)) for stated in interfaces if stated.url]
     fit = [interface.url for interface, fault in faults if not fault]
     for interface, fault in faults:
         if fault and fit:
             problems.warning(interface.path, f"url {fault}; shown, never opened")
-        elif fault and interface.url:
+        elif fault:
             problems.error(interface.path, f"url {fault}")
     if not interfaces:
         place = "$.supportedInterfaces" if "url" not in document else "$.url"
@@ -169,6 +186,7 @@ def endpoint(
 
 def read_provider(document: Document, problems: Problems) -> ProviderRecord | None:
     stated = problems.object(document, "provider")
+    problems.unknown(stated, {"organization", "url"}, "$.provider")
     organization = problems.text(stated, "organization", "$.provider").strip()
     url = problems.link(stated, "url", "$.provider")
     if stated and not organization:
@@ -176,41 +194,29 @@ def read_provider(document: Document, problems: Problems) -> ProviderRecord | No
     return ProviderRecord(organization, url=url) if organization else None
 
 
-def read_skills(document: Document, problems: Problems) -> Iterator[A2ASkill]:
-    defaults = {
-        key: problems.texts(document, key)
-        for key in ("defaultInputModes", "defaultOutputModes")
-    }
-    for key, modes in defaults.items():
-        if modes is None:
-            problems.warning(member("$", key), "is required by A2A; missing")
-    if not isinstance(document.get("skills"), list):
-        return
+def read_skills(
+    document: Document, modes: list[list[str]], problems: Problems
+) -> Iterator[A2ASkill]:
+    if document.get("skills") is None:
+        problems.error("$.skills", "must be a list of objects")
     for path, stated in problems.objects(document, "skills"):
         problems.unknown(stated, SKILL_MEMBERS, path)
-        yield read_skill(path, stated, defaults, problems)
+        expect(stated, ("id", "description", "tags"), problems, path)
+        yield read_skill(path, stated, modes, problems)
 
 
 def read_skill(
-    path: str,
-    stated: Document,
-    defaults: dict[str, list[str] | None],
-    problems: Problems,
+    path: str, stated: Document, modes: list[list[str]], problems: Problems
 ) -> A2ASkill:
     """One skill; modes it does not state are the card's."""
-    tags = problems.texts(stated, "tags", path)
-    for key in ("id", "description", "tags"):
-        if key not in stated:
-            problems.warning(member(path, key), "is required by A2A; missing")
-    inputs = problems.texts(stated, "inputModes", path)
-    outputs = problems.texts(stated, "outputModes", path)
+    default_inputs, default_outputs = modes
     return A2ASkill(
         name=problems.required_text(stated, "name", path),
         description=problems.text(stated, "description", path),
         id=problems.text(stated, "id", path),
-        tags=tags or [],
-        input_modes=inputs or defaults["defaultInputModes"] or [],
-        output_modes=outputs or defaults["defaultOutputModes"] or [],
+        tags=problems.texts(stated, "tags", path) or [],
+        input_modes=problems.texts(stated, "inputModes", path) or default_inputs,
+        output_modes=problems.texts(stated, "outputModes", path) or default_outputs,
         security=read_requirements(stated, problems, path),
         path=path,
     )
@@ -218,39 +224,35 @@ def read_skill(
 
 def read_extensions(flags: Document, problems: Problems) -> Iterator[A2AExtension]:
     for path, stated in problems.objects(flags, "extensions", "$.capabilities"):
+        problems.unknown(stated, EXTENSION_MEMBERS, path)
         uri = problems.text(stated, "uri", path)
-        if not uri:
+        if not uri.strip():
             problems.warning(path, "extension without a uri; ignored")
             continue
         yield A2AExtension(
             name=uri,
             description=problems.text(stated, "description", path),
             uri=uri,
-            required=stated.get("required") is True,
+            required=problems.flag(stated, "required", path) or False,
             params=problems.object(stated, "params", path) or None,
             path=path,
         )
 
 
 def read_features(
-    document: Document, flags: Document, problems: Problems
+    document: Document, flags: Document, output_modes: list[str], problems: Problems
 ) -> Iterator[AgentFeature]:
     """What the card declares: flags, MIME types, and what a caller must present."""
     problems.unknown(flags, {*FLAGS, "extensions"}, "$.capabilities")
-    for key, name in FLAGS.items():
-        path, value = member("$.capabilities", key), flags.get(key)
-        if value is None and name == EXTENDED_CARD:
-            path = "$.supportsAuthenticatedExtendedCard"
-            value = document.get("supportsAuthenticatedExtendedCard")
-        if isinstance(value, bool):
-            yield AgentFeature(name=name, value=value, path=path)
-        elif value is not None:
-            problems.warning(path, "should be true or false; ignored")
-    modes = document.get("defaultOutputModes")
+    declared: dict[str, Any] = {
+        name: problems.flag(flags, key, "$.capabilities") for key, name in FLAGS.items()
+    }
+    if declared[EXTENDED_CARD] is None:
+        older = problems.flag(document, "supportsAuthenticatedExtendedCard")
+        declared[EXTENDED_CARD] = older
+    declared["output.supportedMimeTypes"] = output_modes or None
     requirements = read_requirements(document, problems, "$")
-    for name, stated in (
-        ("output.supportedMimeTypes", modes if isinstance(modes, list) else []),
-        ("security.requirements", requirements or []),
-    ):
-        if stated:
-            yield AgentFeature(name=name, value=stated)
+    declared["security.requirements"] = requirements or None
+    for name, value in declared.items():
+        if value is not None:
+            yield AgentFeature(name=name, value=value)

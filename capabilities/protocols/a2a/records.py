@@ -21,7 +21,7 @@ class A2ASkill(CapabilityRecord):
     security: Requirements | None = None
 
     def telling_name(self) -> str:
-        return f"{self.name} ({self.id})"
+        return f"{self.name} ({self.id})" if self.id else self.name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +31,10 @@ class A2AInterface(CapabilityRecord):
     url: str = ""
     binding: str = ""
     protocol_version: str = ""
+    tenant: str | None = None
 
     def telling_name(self) -> str:
-        return f"{self.url}#{self.binding}"
+        return f"{self.url}#{self.binding}" if self.binding else self.name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +60,7 @@ class A2ASecurityScheme(CapabilityRecord):
         return self.fields | own
 
     def telling_name(self) -> str:
-        return f"{self.name} ({self.key})"
+        return f"{self.name} ({self.key})" if self.key else self.name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ class A2ASignature(CapabilityRecord):
     header: dict[str, Any] | None = None
 
     def telling_name(self) -> str:
-        return f"{self.algorithm}:{self.key_id}"
+        return f"{self.algorithm}:{self.key_id}" if self.key_id else self.name
 
 
 KINDS = (

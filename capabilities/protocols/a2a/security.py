@@ -18,18 +18,32 @@ WRAPPERS = {
     "openIdConnectSecurityScheme": "openIdConnect",
     "mtlsSecurityScheme": "mutualTLS",
 }
+SCHEME_MEMBERS = {
+    "bearerFormat",
+    "description",
+    "flows",
+    "in",
+    "location",
+    "name",
+    "oauth2MetadataUrl",
+    "openIdConnectUrl",
+    "scheme",
+    "type",
+}
+SIGNATURE_MEMBERS = {"header", "protected", "signature"}
 # Scheme members that go by another name here: one spelling for both revisions, and
-# none that hides the capability's own name.
+# none that hides what the capability itself is called.
 RENAMED = {"in": "location", "name": "parameter_name"}
+OWN = {"description", "key", "kind", "method", "name", "type"}
 
 
 def read_requirements(
     stated: Document, problems: Problems, at: str
 ) -> Requirements | None:
     """Alternatives of scheme -> scopes, from either spelling; None when unsaid."""
-    if "securityRequirements" in stated:
+    if stated.get("securityRequirements") is not None:
         key, unwrap = "securityRequirements", v1_requirement
-    elif "security" in stated:
+    elif stated.get("security") is not None:
         key, unwrap = "security", v0_requirement
     else:
         return None
@@ -45,15 +59,15 @@ def read_requirements(
 def v1_requirement(
     alternative: Document, problems: Problems, at: str
 ) -> dict[str, list[str]]:
+    problems.unknown(alternative, {"schemes"}, at)
     schemes = problems.object(alternative, "schemes", at)
-    place = member(at, "schemes")
-    return {
-        key: problems.texts(
-            problems.object(schemes, key, place), "list", member(place, key)
-        )
-        or []
-        for key in schemes
-    }
+    at = member(at, "schemes")
+    requirement = {}
+    for key in schemes:
+        scopes = problems.object(schemes, key, at)
+        problems.unknown(scopes, {"list"}, member(at, key))
+        requirement[key] = problems.texts(scopes, "list", member(at, key)) or []
+    return requirement
 
 
 def v0_requirement(
@@ -67,31 +81,37 @@ def read_schemes(document: Document, problems: Problems) -> Iterator[A2ASecurity
     for key in schemes:
         path = member("$.securitySchemes", key)
         stated = problems.object(schemes, key, "$.securitySchemes")
-        wrapper = next((wrapper for wrapper in WRAPPERS if wrapper in stated), None)
-        if wrapper:
-            kind, inner = WRAPPERS[wrapper], problems.object(stated, wrapper, path)
-        else:
-            kind, inner = problems.text(stated, "type", path), stated
-        if kind not in WRAPPERS.values():
-            shown = kind or "missing"
-            problems.warning(path, f"security scheme type is unknown: {shown}")
-        yield A2ASecurityScheme(
-            name=kind or "unknown",
-            description=problems.text(inner, "description", path),
-            key=key,
-            type=kind or "unknown",
-            method=scheme_method(kind, inner),
-            fields=scheme_fields(inner),
-            path=path,
-        )
+        problems.unknown(stated, SCHEME_MEMBERS | WRAPPERS.keys(), path)
+        yield read_scheme(key, path, stated, problems)
+
+
+def read_scheme(
+    key: str, path: str, stated: Document, problems: Problems
+) -> A2ASecurityScheme:
+    """One scheme; in a dual card the wrapper says all that the old spelling does."""
+    wrapper = next((name for name in WRAPPERS if stated.get(name) is not None), "")
+    if wrapper:
+        inner, place = problems.object(stated, wrapper, path), member(path, wrapper)
+        problems.unknown(inner, SCHEME_MEMBERS, place)
+    else:
+        inner, place = stated, path
+    kind = WRAPPERS.get(wrapper) or problems.text(stated, "type", path).strip()
+    if kind not in WRAPPERS.values():
+        problems.warning(path, f"security scheme type is unknown: {kind or 'missing'}")
+    return A2ASecurityScheme(
+        name=kind or "unknown",
+        description=problems.text(inner, "description", place),
+        key=key,
+        type=kind or "unknown",
+        method=scheme_method(kind, inner),
+        fields=scheme_fields(inner),
+        path=path,
+    )
 
 
 def scheme_fields(stated: Document) -> Document:
-    return {
-        RENAMED.get(name, snake_case(name)): value
-        for name, value in stated.items()
-        if name not in ("description", "type")
-    }
+    named = {RENAMED.get(key, snake_case(key)): stated[key] for key in stated}
+    return {name: value for name, value in named.items() if name not in OWN}
 
 
 def scheme_method(kind: str, stated: Document) -> str:
@@ -109,14 +129,16 @@ def snake_case(name: str) -> str:
 
 def read_signatures(document: Document, problems: Problems) -> Iterator[A2ASignature]:
     for path, stated in problems.objects(document, "signatures"):
+        problems.unknown(stated, SIGNATURE_MEMBERS, path)
         protected = problems.text(stated, "protected", path)
         header = protected_header(protected)
-        if header is None:
-            problems.warning(member(path, "protected"), "is no base64url JSON header")
-        algorithm = header_text(header, "alg") or "unknown"
+        algorithm = header_text(header, "alg")
+        if not algorithm:
+            message = "is no base64url JSON header that names an algorithm"
+            problems.warning(member(path, "protected"), message)
         yield A2ASignature(
-            name=algorithm,
-            algorithm=algorithm,
+            name=algorithm or "unknown",
+            algorithm=algorithm or "unknown",
             key_id=header_text(header, "kid"),
             protected=protected,
             signature=problems.text(stated, "signature", path),
@@ -137,4 +159,6 @@ def protected_header(protected: str) -> Document | None:
 def header_text(header: Document | None, key: str) -> str:
     """A text of the decoded header, which the walk over the card never saw."""
     value = (header or {}).get(key)
-    return value if isinstance(value, str) and not text_fault(value) else ""
+    if not isinstance(value, str) or not value.strip() or text_fault(value):
+        return ""
+    return value

@@ -1,0 +1,5 @@
+"""MCP servers: https://modelcontextprotocol.io."""
+
+from .parser import MCPParser
+
+__all__ = ["MCPParser"]

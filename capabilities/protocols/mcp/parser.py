@@ -1,0 +1,204 @@
+"""MCP servers: registry entries, server cards and introspected servers alike."""
+
+import re
+from collections.abc import Iterator
+
+from ...features import AgentFeature
+from ...parsers import Parser
+from ...problems import Document, Problems, member
+from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, too_long
+from .primitives import read_prompts, read_resources, read_tools
+from .records import KINDS
+from .signs import is_server
+from .transports import Transport, read_endpoint, read_transports
+
+ROOT_MEMBERS = {
+    "$schema",
+    "_meta",
+    "authentication",
+    "capabilities",
+    "description",
+    "documentationUrl",
+    "endpoint",
+    "homepage",
+    "iconUrl",
+    "icons",
+    "id",
+    "instructions",
+    "name",
+    "packages",
+    "prompts",
+    "protocolVersion",
+    "provider",
+    "remotes",
+    "repository",
+    "requires",
+    "resourceTemplates",
+    "resources",
+    "serverInfo",
+    "serverUrl",
+    "status",
+    "title",
+    "tools",
+    "transport",
+    "url",
+    "vendor",
+    "version",
+    "version_detail",
+    "websiteUrl",
+    "website_url",
+}
+SCHEMA_DATE = re.compile(r"/([0-9]{4}-[0-9]{2}-[0-9]{2})/")
+# SEP-1649: the version of such a card is that of its format.
+FORMAT_VERSIONED = "/mcp-server-card/"
+UNFILLED = re.compile(r"\$\{|\{\{|\$[A-Z]")
+
+# A part of the document with its path.
+Part = tuple[Document, str]
+
+
+class MCPParser(Parser):
+    slug = "mcp"
+    label = "MCP server"
+    expects = "needs `serverInfo`, `remotes`, `packages`, or `tools` beside a URL"
+    well_known = ("/.well-known/mcp/server-card.json", "/.well-known/mcp.json")
+    kinds = KINDS
+
+    def recognises(self, document: Document) -> bool:
+        return is_server(unwrapped(document)[0])
+
+    def parse(self, document: Document, problems: Problems) -> AgentRecord:
+        server, at = root = unwrapped(document)
+        problems.unknown(server, ROOT_MEMBERS, at)
+        about = problems.object(server, "serverInfo", at), member(at, "serverInfo")
+        name = first_text("name", (root, about), problems)
+        transports = list(read_transports(server, problems, at))
+        return AgentRecord(
+            protocol=self.slug,
+            endpoint=read_endpoint(transports, name, problems, at),
+            name=first_text("title", (root, about), problems) or name,
+            description=read_description(root, about, problems),
+            version=read_version(root, about, problems),
+            spec_version=read_spec_version(root, problems),
+            provider=read_provider((root, about), problems),
+            capabilities=(
+                *read_tools(server, problems, at),
+                *read_resources(server, problems, at),
+                *read_prompts(server, problems, at),
+                *read_flags(server, problems, at),
+                *transport_types(transports, at),
+            ),
+        )
+
+
+def unwrapped(document: Document) -> Part:
+    """The server itself; the registry's API answers with an envelope around it."""
+    server = document.get("server")
+    around = document.keys() - {"server"}
+    if isinstance(server, dict) and all(key.startswith(("_", "x-")) for key in around):
+        return server, "$.server"
+    return document, "$"
+
+
+def first_text(key: str, parts: tuple[Part, ...], problems: Problems) -> str:
+    """The member of the first part that says something there."""
+    for stated, at in parts:
+        text = problems.text(stated, key, at)
+        if text.strip():
+            return text
+    return ""
+
+
+def read_description(root: Part, about: Part, problems: Problems) -> str:
+    """Its description; a server that has none still instructs its clients."""
+    if description := first_text("description", (root, about), problems):
+        return description
+    instructions = first_text("instructions", (root,), problems)
+    if fault := too_long(instructions, DESCRIPTION_LIMIT):
+        message = f"as a description it {fault}; ignored"
+        problems.warning(member(root[1], "instructions"), message)
+        return ""
+    return instructions
+
+
+def read_version(root: Part, about: Part, problems: Problems) -> str:
+    server, at = root
+    detail = problems.object(server, "version_detail", at)
+    parts = [root, (detail, member(at, "version_detail")), about]
+    schema = server.get("$schema")
+    if isinstance(schema, str) and FORMAT_VERSIONED in schema:
+        parts = [about, root]
+    for stated, place in parts:
+        version = problems.text(stated, "version", place)
+        if UNFILLED.search(version):
+            message = "is a placeholder nobody filled in; ignored"
+            problems.warning(member(place, "version"), message)
+        elif version.strip():
+            return version
+    return ""
+
+
+def read_spec_version(root: Part, problems: Problems) -> str:
+    """The protocol's revision, else that of the registry's schema."""
+    schema = first_text("$schema", (root,), problems)
+    dated = SCHEMA_DATE.search(schema)
+    stated = first_text("protocolVersion", (root,), problems)
+    return stated or (dated[1] if dated else "")
+
+
+def read_provider(parts: tuple[Part, ...], problems: Problems) -> ProviderRecord | None:
+    """The first provider or vendor named, in the document or its serverInfo."""
+    for part in parts:
+        for key in ("provider", "vendor"):
+            if provider := read_organization(part, key, problems):
+                return provider
+    return None
+
+
+def read_organization(
+    part: Part, key: str, problems: Problems
+) -> ProviderRecord | None:
+    stated, at = part
+    place = member(at, key)
+    if isinstance(inside := stated.get(key), dict):
+        organization = problems.text(inside, "organization", place).strip()
+        organization = organization or problems.text(inside, "name", place).strip()
+        url = problems.link(inside, "url", place)
+        if not organization:
+            problems.warning(place, "names no organization; ignored")
+    else:
+        organization = problems.text(stated, key, at).strip()
+        url = problems.link(stated, "homepage", at) if organization else ""
+    return ProviderRecord(organization, url=url) if organization else None
+
+
+def read_flags(
+    document: Document, problems: Problems, at: str
+) -> Iterator[AgentFeature]:
+    """What the server says it supports; unsaid is unknown, not false."""
+    place = member(at, "capabilities")
+    for key, value in problems.object(document, "capabilities", at).items():
+        path = member(place, key)
+        name = "tools.supported" if key == "tools" else f"mcp.{key}"
+        if isinstance(value, (bool, dict)):
+            yield AgentFeature(name=name, value=value is not False, path=path)
+        elif value is not None:
+            problems.warning(path, "should be true, false or an object; ignored")
+        if isinstance(value, dict):
+            yield from read_subflags(f"mcp.{key}", value, problems, path)
+
+
+def read_subflags(
+    name: str, flags: Document, problems: Problems, at: str
+) -> Iterator[AgentFeature]:
+    for key in ("listChanged", "subscribe"):
+        value = problems.flag(flags, key, at)
+        if value is not None:
+            path = member(at, key)
+            yield AgentFeature(name=f"{name}.{key}", value=value, path=path)
+
+
+def transport_types(transports: list[Transport], at: str) -> Iterator[AgentFeature]:
+    types = sorted({transport.type for transport in transports} - {""})
+    if types:
+        yield AgentFeature(name="mcp.transports", value=types, path=at)

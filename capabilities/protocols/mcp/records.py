@@ -1,0 +1,74 @@
+"""What an MCP server can offer, one record class for each kind."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ...kinds import Kind
+from ...records import CapabilityRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class MCPTool(CapabilityRecord):
+    kind: ClassVar[str] = "mcp.tool"
+
+    title: str | None = None
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
+    annotations: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MCPResource(CapabilityRecord):
+    """A resource, or with `template` a family of them; names may repeat, URIs not."""
+
+    kind: ClassVar[str] = "mcp.resource"
+
+    uri: str | None = None
+    uri_template: str | None = None
+    template: bool | None = None
+    mime_type: str | None = None
+    size: int | None = None
+    title: str | None = None
+
+    def telling_name(self) -> str:
+        address = self.uri or self.uri_template
+        return f"{self.name} ({address})" if address else self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class MCPPrompt(CapabilityRecord):
+    kind: ClassVar[str] = "mcp.prompt"
+
+    title: str | None = None
+    arguments: list[dict[str, Any]] | None = None
+
+
+KINDS = (
+    Kind(
+        "mcp.tool",
+        "MCP Tool",
+        "mcp",
+        MCPTool,
+        discoverable=True,
+        icon="wrench",
+        searched=("title",),
+    ),
+    Kind(
+        "mcp.resource",
+        "MCP Resource",
+        "mcp",
+        MCPResource,
+        discoverable=True,
+        icon="file",
+        searched=("title",),
+    ),
+    Kind(
+        "mcp.prompt",
+        "MCP Prompt",
+        "mcp",
+        MCPPrompt,
+        discoverable=True,
+        icon="message",
+        searched=("title",),
+    ),
+)

@@ -1,0 +1,172 @@
+"""Real servers on loopback, as kind or as nasty as a test wants them."""
+
+import gzip
+import ipaddress
+import socket
+import socketserver
+import ssl
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.message import Message
+from http.client import parse_headers
+from itertools import chain, repeat
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+LOOPBACK = [ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128")]
+MEGABYTE = 1_048_576
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    headers: Message
+
+
+Route = bytes | Callable[[Request], Iterable[bytes]]
+
+
+class Server(socketserver.ThreadingTCPServer):
+    """Sends what its routes say, byte for byte, and remembers what it was asked."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 32
+
+    def __init__(self, host: str, port: int, tls: Path | None) -> None:
+        if ":" in host:
+            self.address_family = socket.AF_INET6
+        super().__init__((host, port), Handler)
+        self.host, self.port = self.server_address[:2]
+        self.scheme = "https" if tls else "http"
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(tls)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.routes: dict[str, Route] = {}
+        self.requests: list[Request] = []
+        self.stopped = threading.Event()
+
+    @property
+    def paths(self) -> list[str]:
+        return [request.path for request in self.requests]
+
+    def url(self, path: str = "", host: str = "") -> str:
+        name = host or (f"[{self.host}]" if ":" in self.host else self.host)
+        return f"{self.scheme}://{name}:{self.port}{path}"
+
+    def handle_error(self, request, client_address) -> None:
+        """A client that leaves early is what many of our tests are about."""
+
+
+class Handler(socketserver.StreamRequestHandler):
+    timeout = 10
+
+    def handle(self) -> None:
+        path = self.rfile.readline().split()[1].decode()
+        request = Request(path, parse_headers(self.rfile))
+        self.server.requests.append(request)
+        route = self.server.routes.get(path, reply(404))
+        with suppress(OSError):
+            for piece in route(request) if callable(route) else [route]:
+                if self.server.stopped.is_set():
+                    return
+                self.wfile.write(piece)
+
+
+@contextmanager
+def serving(
+    host: str = "127.0.0.1", port: int = 0, tls: Path | None = None
+) -> Iterator[Server]:
+    with Server(host, port, tls) as server:
+        loop = threading.Thread(target=server.serve_forever, args=[0.01], daemon=True)
+        loop.start()
+        try:
+            yield server
+        finally:
+            server.stopped.set()
+            server.shutdown()
+            loop.join()
+
+
+def head(status: int = 200, **headers: object) -> bytes:
+    """The lines before a body; `content_length=5` says `content-length: 5`."""
+    lines = [f"HTTP/1.1 {status} So", "Connection: close"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+
+
+def reply(status: int = 200, body: bytes = b"", **headers: object) -> bytes:
+    return head(status, content_length=len(body), **headers) + body
+
+
+def redirect(location: str, status: int = 302) -> bytes:
+    return reply(status, location=location)
+
+
+def packed(body: bytes) -> bytes:
+    return reply(body=gzip.compress(body), content_encoding="gzip")
+
+
+def silence(request: Request) -> Iterator[bytes]:
+    """Listens, and never says a word."""
+    time.sleep(3)
+    yield b""
+
+
+def dripping(request: Request) -> Iterator[bytes]:
+    """A byte now and then, so that no single wait is long."""
+    yield head(content_length=1000)
+    for _ in range(100):
+        time.sleep(0.05)
+        yield b" "
+
+
+def promising(request: Request) -> Iterator[bytes]:
+    """Announces a terabyte, then says no more."""
+    return chain([head(content_length=10**12)], silence(request))
+
+
+def endless(request: Request) -> Iterator[bytes]:
+    return chain([head()], repeat(b" " * 65_536, 1024))
+
+
+def bomb(request: Request) -> Iterator[bytes]:
+    """A gigabyte of zeros in a megabyte; each block alone is a megabyte of them."""
+    packer = zlib.compressobj(wbits=31)
+    start = packer.compress(b"") + packer.flush(zlib.Z_FULL_FLUSH)
+    block = packer.compress(bytes(MEGABYTE)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return chain([head(content_encoding="gzip"), start], repeat(block * 64, 16))
+
+
+def certificate(name: str, path: Path) -> Path:
+    """A certificate for this name and its key, vouched for by itself alone."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now, day = datetime.now(UTC), timedelta(days=1)
+    builder = x509.CertificateBuilder(
+        issuer_name=subject,
+        subject_name=subject,
+        public_key=key.public_key(),
+        serial_number=x509.random_serial_number(),
+        not_valid_before=now - day,
+        not_valid_after=now + day,
+    ).add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+    pem = serialization.Encoding.PEM
+    path.write_bytes(
+        key.private_bytes(
+            pem,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + builder.sign(key, hashes.SHA256()).public_bytes(pem)
+    )
+    return path

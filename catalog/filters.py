@@ -6,7 +6,7 @@ from django.db.models import F
 from django_filters import rest_framework as filters
 from django_filters.fields import MultipleChoiceField
 
-from capabilities.kinds import kind_choices
+from capabilities.kinds import discoverable_kinds, kind_choices
 from capabilities.parsers import protocol_choices
 
 from . import search
@@ -26,6 +26,30 @@ SORTS = [
 
 # Each is a condition of its own, and a database takes only so many.
 FEATURE_LIMIT = 20
+
+
+class CapabilityQuestion(forms.Form):
+    """The questions one may ask of capabilities, on the web and over the API alike."""
+
+    help = {
+        "q": "Words that must all occur in name, description or tags;"
+        " double quotes keep a phrase together.",
+        "kind": "A discoverable kind, such as `a2a.skill`.",
+    }
+
+    q = forms.CharField(required=False, max_length=search.QUERY_LIMIT, strip=False)
+    kind = forms.ChoiceField(required=False)
+    sort = forms.ChoiceField(required=False, choices=search.SORTS)
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["kind"].choices = [(kind, kind) for kind in discoverable_kinds()]
+
+    def question(self) -> search.Question:
+        """What was asked; where a value makes no sense, as if it were not there."""
+        self.is_valid()
+        asked = {name: value for name, value in self.cleaned_data.items() if value}
+        return search.Question(**asked)
 
 
 class AnyOfFilter(filters.BaseInFilter, filters.ChoiceFilter):

@@ -33,3 +33,15 @@ class EntryNotFound(Refusal):
     status_code = 404
     default_code = "ENTRY_NOT_FOUND"
     default_detail = "Catalog entry not found"
+
+
+class CapabilityNotFound(Refusal):
+    status_code = 404
+    default_code = "CAPABILITY_NOT_FOUND"
+    default_detail = "Capability not found"
+
+
+class InvalidKey(Refusal):
+    status_code = 400
+    default_code = "INVALID_KEY"
+    default_detail = "A capability's key is kind::name"

@@ -90,3 +90,61 @@ ENTRY_LIST = OpenApiExample(
     },
     response_only=True,
 )
+CAPABILITY_LIST = OpenApiExample(
+    "One skill",
+    {
+        "kind": "a2a.skill",
+        "name": "Translate EN-DE",
+        "description": "Bidirectional translation between English and German",
+        "tags": ["translation", "german", "english"],
+        "input_modes": ["text/plain"],
+        "output_modes": ["text/plain"],
+        "agent_id": "0b6f3c1e-6d3c-4c43-9d0a-5b9f5f1c2a77",
+        "agent_name": "Translation Agent",
+        "protocol": "a2a",
+        "status": "active",
+        "spec_version": "1.0",
+        "provider_org": "Acme",
+        "provider_url": "https://acme.example",
+        "health_state": "active",
+        "latency_ms": 142,
+    },
+    response_only=True,
+)
+CAPABILITY_DETAIL = OpenApiExample(
+    "A skill of one agent",
+    {
+        "capability": {"kind": "a2a.skill", "name": "Translate EN-DE"},
+        "agents": [
+            {
+                "id": "0b6f3c1e-6d3c-4c43-9d0a-5b9f5f1c2a77",
+                "display_name": "Translation Agent",
+                "protocol": "a2a",
+                "provider": {
+                    "organization": "Acme",
+                    "team": "",
+                    "url": "https://acme.example",
+                },
+                "health": {
+                    "state": "active",
+                    "lastProbedAt": "2026-01-01T00:00:00Z",
+                    "lastSuccessAt": "2026-01-01T00:00:00Z",
+                    "latencyMs": 142,
+                    "consecutiveFailures": 0,
+                    "lastError": "",
+                },
+                "spec_version": "1.0",
+                "status": "active",
+                "capability_snippet": {
+                    "kind": "a2a.skill",
+                    "name": "Translate EN-DE",
+                    "description": "Bidirectional translation",
+                    "tags": ["translation", "german", "english"],
+                    "inputModes": ["text/plain"],
+                    "outputModes": ["text/plain"],
+                },
+            }
+        ],
+    },
+    response_only=True,
+)

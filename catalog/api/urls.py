@@ -1,7 +1,11 @@
-from django.urls import path
+from django.urls import path, register_converter
 from rest_framework.routers import SimpleRouter
 
+from ..converters import CapabilityKeyConverter
+from .capabilities import CapabilityViewSet
 from .views import CatalogEntryViewSet, KindViewSet, StatsView
+
+register_converter(CapabilityKeyConverter, "capability_key")
 
 router = SimpleRouter(trailing_slash=False)
 router.register("catalog", CatalogEntryViewSet, basename="entry")
@@ -9,5 +13,10 @@ router.register("kinds", KindViewSet, basename="kind")
 
 urlpatterns = [
     *router.urls,
+    path("capabilities", CapabilityViewSet.as_view({"get": "list"})),
+    path(
+        "capabilities/<capability_key:key>",
+        CapabilityViewSet.as_view({"get": "retrieve"}),
+    ),
     path("stats", StatsView.as_view(), name="stats"),
 ]

@@ -8,6 +8,17 @@ from capabilities.kinds import kind_choices, kinds
 from capabilities.records import CapabilityRecord
 
 
+class CapabilityQuerySet(models.QuerySet):
+    def offered(self, kind, name):
+        """One capability as each agent offers it now, in all statuses, by agent."""
+        return (
+            self.filter(kind=kind, name=name, agent_type__entry__isnull=False)
+            .select_related("agent_type__entry", "agent_type__provider")
+            .defer("agent_type__raw_definition")
+            .order_by("agent_type__entry__text__name", "agent_type__entry")
+        )
+
+
 class Capability(models.Model):
     """One thing an agent type can do."""
 
@@ -19,6 +30,8 @@ class Capability(models.Model):
     name = models.CharField(max_length=500)
     description = models.TextField(blank=True, default="")
     properties = models.JSONField(blank=True, default=dict)
+
+    objects = CapabilityQuerySet.as_manager()
 
     class Meta:
         db_table = "capabilities"

@@ -19,6 +19,10 @@ class Status(models.TextChoices):
     DEPRECATED = "deprecated", "Deprecated"
 
 
+# Those an index of reachable agents shows.
+REACHABLE = (Status.ACTIVE, Status.DEGRADED)
+
+
 class Source(models.TextChoices):
     PUSH = "push", "Registered"
     IMPORT = "import", "Imported"

@@ -4,9 +4,12 @@ from django.db import models
 class FoldedTextField(models.TextField):
     """Folded text in byte order on every database, not in a locale's."""
 
-    def db_type(self, connection):
-        column = super().db_type(connection)
-        return f'{column} COLLATE "C"' if connection.vendor == "postgresql" else column
+    def db_parameters(self, connection):
+        # Not part of the type, which is also cast to: `text COLLATE "C"[]` is no SQL.
+        parameters = super().db_parameters(connection)
+        if connection.vendor == "postgresql":
+            parameters["collation"] = "C"
+        return parameters
 
 
 class EntryText(models.Model):

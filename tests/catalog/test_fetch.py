@@ -35,6 +35,7 @@ from tests.servers import (
     silence,
 )
 
+GETADDRINFO = socket.getaddrinfo
 # Addresses nobody may visit, and the network that would have to be allowed.
 NOT_PUBLIC = {
     "0.0.0.0": "0.0.0.0/8",
@@ -113,9 +114,6 @@ class Names:
         found = self.answers[host][0] if last else self.answers[host].pop(0)
         kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
         return [(*kind, (address, port)) for address in found]
-
-
-GETADDRINFO = socket.getaddrinfo
 
 
 @pytest.fixture(autouse=True)
@@ -544,14 +542,19 @@ async def test_a_layer_inside_a_layer_stays_packed(server):
     assert (await fetch(server.url("/"))).body == HELLO
 
 
-async def test_junk_after_a_packed_body_is_not_collected(server, hurried):
+async def test_junk_after_a_packed_body_is_not_waited_for(server):
+    sent = []
+
     def junk(request):
         yield head(content_encoding="gzip") + HELLO
-        yield from (b"junk" * 16_384 for _ in range(1000))
+        while len(sent) < 1000:
+            sent.append(b"junk" * 16_384)
+            yield sent[-1]
 
     server.routes["/"] = junk
     with pytest.raises(FetchFailed):
         await fetch(server.url("/"))
+    assert len(sent) < 1000
 
 
 async def test_a_gzip_bomb_goes_off_neither_in_memory_nor_in_time(server):
@@ -661,8 +664,3 @@ async def test_a_certificate_is_checked_for_the_name_not_the_address(secure):
     assert (await fetch(secure.url("/", "agent.example"))).body == b"safe"
     with pytest.raises(FetchFailed, match=r"not valid for 'other.example'"):
         await fetch(secure.url("/", "other.example"))
-
-
-async def test_a_server_without_tls_is_a_failure(server):
-    with pytest.raises(FetchFailed, match=r"Could not fetch from 127.0.0.1"):
-        await fetch(server.url("/").replace("http:", "https:"))

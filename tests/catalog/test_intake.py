@@ -79,7 +79,9 @@ def test_the_first_definition_found_wins(place, server):
 
 
 @pytest.mark.parametrize(
-    "before", [PAGE, FAULTY, reply(500), reply(body=b"[]"), reply(), b"no HTTP"]
+    "before",
+    [PAGE, FAULTY, reply(500), reply(body=b"[]"), reply(), b"no HTTP"],
+    ids=["page", "faulty card", "error", "list", "nothing", "no HTTP"],
 )
 def test_what_is_no_definition_does_not_stop_the_search(before, server):
     server.routes["/b"] = before
@@ -88,10 +90,12 @@ def test_what_is_no_definition_does_not_stop_the_search(before, server):
     assert find(server.url("/b")).fetched.url == server.url(A2A[0])
 
 
-def test_an_unfit_url_is_refused_before_anything_is_asked(server):
-    with pytest.raises(UrlNotAllowed):
-        find(server.url("/b").replace("127.", "user:word@127."))
-    assert server.requests == []
+@pytest.mark.parametrize("url", ["", "agent.example", "http://[::1", "http://a/\x00"])
+def test_what_is_no_web_address_is_refused_before_anything_is_asked(
+    url, django_assert_num_queries
+):
+    with django_assert_num_queries(0), pytest.raises(UrlNotAllowed):
+        find(url)
 
 
 def test_a_private_host_is_asked_nothing_at_all(server, settings):
@@ -102,9 +106,18 @@ def test_a_private_host_is_asked_nothing_at_all(server, settings):
     assert server.requests == []
 
 
+def test_a_redirect_to_where_nobody_may_go_ends_the_search(server):
+    server.routes["/b"] = redirect("http://10.0.0.1/")
+
+    with pytest.raises(UrlNotAllowed):
+        find(server.url("/b"))
+    assert server.paths == ["/b"]
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [(reply(404), FAULTY), (PAGE, FAULTY), (FAULTY, PAGE), (FAULTY, reply(500))],
+    ids=["after a 404", "after a page", "before a page", "before an error"],
 )
 @pytest.mark.parametrize("protocol", ["", "a2a"])
 def test_a_card_with_faults_is_the_failure_told(first, second, protocol, server):
@@ -130,17 +143,15 @@ def test_of_failures_alike_the_given_url_s_own_is_told(server):
 
 
 def test_one_deadline_holds_for_the_whole_search(server, settings):
-    settings.AGENTLENS_FETCH_TIMEOUT = 0.5
+    settings.AGENTLENS_FETCH_TIMEOUT = 0.6
 
     def slowly(request):
-        time.sleep(0.2)
+        time.sleep(0.15)
         yield reply(404)
 
     server.routes = dict.fromkeys([*A2A, *MCP, "/"], slowly)
-    began = time.monotonic()
     with pytest.raises(FetchFailed):
         find(server.url())
-    assert time.monotonic() - began < 0.9
     assert len(server.requests) < 5
 
 
@@ -155,7 +166,7 @@ def test_a_host_that_never_answers_is_a_timeout(server, settings):
 
 
 def test_a_fault_found_before_time_ran_out_is_told(server, settings):
-    settings.AGENTLENS_FETCH_TIMEOUT = 0.5
+    settings.AGENTLENS_FETCH_TIMEOUT = 0.6
     server.routes |= {A2A[0]: FAULTY, A2A[1]: silence}
 
     with pytest.raises(ParseError):

@@ -1,0 +1,20 @@
+"""Finding agents and capabilities by what they say: fold, index, ask."""
+
+from .capabilities import SORTS, Question, find, kind_counts
+from .entries import in_category, matching
+from .folding import QUERY_LIMIT, SEPARATOR, fold, terms
+from .indexing import index
+
+__all__ = [
+    "QUERY_LIMIT",
+    "SEPARATOR",
+    "SORTS",
+    "Question",
+    "find",
+    "fold",
+    "in_category",
+    "index",
+    "kind_counts",
+    "matching",
+    "terms",
+]

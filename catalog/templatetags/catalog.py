@@ -1,0 +1,61 @@
+"""What templates say about agents and capabilities."""
+
+from urllib.parse import quote
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+
+from capabilities.kinds import kinds
+from capabilities.parsers import parsers
+from capabilities.problems import url_fault
+
+from ..icons import ICONS
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str) -> str:
+    """An icon of our own set, for the eye only: words stand beside it."""
+    return format_html(
+        '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">{}</svg>',
+        mark_safe(ICONS.get(name, ICONS["dot"])),  # noqa: S308 - our own drawing
+    )
+
+
+@register.filter
+def kind_label(slug: str) -> str:
+    kind = kinds.get(slug)
+    return kind.label if kind else slug
+
+
+@register.filter
+def kind_icon(slug: str) -> str:
+    kind = kinds.get(slug)
+    return kind.icon if kind else "dot"
+
+
+@register.filter
+def protocol_label(slug: str) -> str:
+    parser = parsers.get(slug)
+    return parser.label if parser else slug
+
+
+@register.filter
+def is_link(url: str) -> bool:
+    """Whether a URL out of a definition may be opened from here."""
+    return bool(url) and not url_fault(url)
+
+
+@register.filter
+def first_line(text: str) -> str:
+    return text.strip().split("\n", 1)[0]
+
+
+@register.simple_tag
+def capability_url(kind: str, name: str) -> str:
+    """The page of a capability; every character of its name keeps its place."""
+    place = reverse("catalog:capability_list")
+    return f"{place}/{quote(f'{kind}::{name}', safe='')}"

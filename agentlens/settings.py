@@ -143,7 +143,9 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-LOGIN_URL = "admin:login"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
 AXES_FAILURE_LIMIT = env.int("AGENTLENS_LOGIN_FAILURES", default=5)
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -187,6 +189,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["agentlens.throttling.WriteThrottle"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "agentlens.errors.exception_handler",
 }
 SPECTACULAR_SETTINGS = {
@@ -239,7 +242,5 @@ LOGGING = {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.request": {"level": "ERROR"},
         "axes": {"level": "WARNING"},
-        # It would log the whole address of every fetch, secrets in it included.
-        "httpx2": {"level": "WARNING"},
     },
 }

@@ -1,9 +1,10 @@
-"""Is it alive, is it ready, and where to go from the root."""
+"""Is it alive, is it ready; the API to read; and who you are here."""
 
+from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.db import Error, connection
 from django.http import JsonResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
@@ -68,4 +69,16 @@ def api_not_found(request, rest=""):
 
 @require_safe
 def home(request):
-    return redirect("admin:index")
+    return redirect("catalog:capability_list")
+
+
+@require_safe
+@login_required
+def account(request):
+    """Who you are here, what you may, and which tokens speak for you."""
+    context = {
+        "tab": "account",
+        "roles": request.user.groups.values_list("name", flat=True),
+        "tokens": request.user.auth_token_set.order_by("-created"),
+    }
+    return render(request, "account.html", context)

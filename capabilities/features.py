@@ -1,4 +1,4 @@
-"""What an agent declares about itself beside its capabilities, whatever its protocol."""
+"""What an agent declares beside its capabilities, whatever its protocol."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

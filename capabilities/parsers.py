@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from .connections import Connection, Way
 from .documents import Unreadable, read
 from .kinds import Kind
-from .problems import Document, Problem, Problems
+from .problems import Document, Problem, Problems, member
 from .records import CAPABILITY_LIMIT, NAME_LIMIT, AgentRecord, CapabilityRecord
 from .registry import Registry
 
@@ -29,6 +30,10 @@ class Parser(ABC):
     @abstractmethod
     def recognises(self, document: Document) -> bool:
         """Whether the document is of this protocol, however faulty."""
+
+    def connection(self, document: Document, record: AgentRecord) -> Connection:
+        """How a client reaches the agent; protocols that know more say more."""
+        return Connection(ways=[Way(record.endpoint, self.label)])
 
     @abstractmethod
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
@@ -80,9 +85,14 @@ def examine(raw: bytes, protocol: str = "") -> Reading:
     record = None
     try:
         document = read(raw, problems)
-        parser = parser or detect(document)
+        detected = detect(document)
+        parser = parser or detected
         if parser is None:
             problems.error("$", undetected())
+        elif detected not in (None, parser) and not parser.recognises(document):
+            problems.error(
+                "$", f"is a definition of {detected.label}, not {parser.label}"
+            )
         elif not problems.errors:
             record = understand(parser, document, problems)
     except Unreadable as unreadable:
@@ -98,6 +108,14 @@ def parse(raw: bytes, protocol: str = "") -> tuple[AgentRecord, list[Problem]]:
         return reading.record, reading.warnings
     unknown = Problem("$", undetected()) in reading.errors
     raise ProtocolNotDetected(reading) if unknown else ParseError(reading)
+
+
+def connection_of(raw: bytes, protocol: str) -> Connection:
+    """How to reach the agent of a definition that was catalogued."""
+    parser, record = parsers.get(protocol), examine(raw, protocol).record
+    if parser is None or record is None:
+        return Connection()
+    return parser.connection(read(raw, Problems()), record)
 
 
 def detect(document: Document) -> Parser | None:
@@ -127,10 +145,12 @@ def distinct(
 ) -> Iterator[CapabilityRecord]:
     """The capabilities, each valid and under a name of its own within its kind."""
     taken: Counter[tuple[str, str]] = Counter()
+    nameless = {problem.path for problem in problems.errors}
     for capability in capabilities:
         faults = list(capability.validate())
         for message in faults:
-            problems.error(capability.path, message)
+            if member(capability.path, "name") not in nameless:
+                problems.error(capability.path, message)
         name = capability.name if faults else free_name(capability, taken)
         if name != capability.name:
             message = f"another {capability.kind} has this name; kept as {name!r}"

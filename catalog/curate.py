@@ -36,6 +36,8 @@ def curate(
     if "status" in altered:
         entry.next_probe_at = None if entry.status == Status.DEPRECATED else due(entry)
     with transaction.atomic():
+        # Raises where somebody else deleted it meanwhile.
+        CatalogEntry.objects.select_for_update().only("pk").get(pk=entry.pk)
         entry.save(update_fields=[*altered, "next_probe_at", "updated_at"])
         search.index(CatalogEntry.objects.filter(pk=entry.pk))
         remember(entry, by, history_message(entry, altered, reason))

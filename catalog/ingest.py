@@ -179,8 +179,9 @@ def touch(entry: CatalogEntry, definition: Definition) -> None:
     now = timezone.now()
     entry.validity_last_seen = now
     entry.source = definition.source
-    if definition.url:
-        entry.source_url, entry.source_etag = definition.url, definition.etag
+    # An ETag speaks for the bytes that came with it, and for no others.
+    entry.source_etag = definition.etag
+    entry.source_url = definition.url or entry.source_url
     probed = entry.status != Status.DEPRECATED and entry.source != Source.DEMO
     if probed and definition.record.can_be_probed:
         entry.next_probe_at = now

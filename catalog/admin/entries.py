@@ -86,7 +86,7 @@ class CatalogEntryAdmin(admin.ModelAdmin):
 
     def get_search_results(self, request, queryset, search_term):
         """The same search as everywhere else."""
-        return search.matching(queryset, search_term), False
+        return search.matching(queryset, search_term[: search.QUERY_LIMIT]), False
 
     def save_model(self, request, entry, form, change):
         entry.save(update_fields=[*form.changed_data, "updated_at"])

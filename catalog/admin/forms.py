@@ -1,8 +1,5 @@
 from django import forms
 
-from capabilities.documents import BYTES_LIMIT, text_fault
-from capabilities.parsers import parsers
-
 from ..models import CatalogEntry
 
 
@@ -57,44 +54,3 @@ class ReasonForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
         help_text="Kept in the history of each agent.",
     )
-
-
-class RegisterForm(forms.Form):
-    """A URL to fetch, or a definition to paste: one of the two."""
-
-    url = forms.CharField(
-        label="URL",
-        required=False,
-        max_length=2000,
-        widget=forms.TextInput(attrs={"size": 80, "inputmode": "url"}),
-        help_text="Of a definition, or of a host that keeps one at a known path.",
-    )
-    definition = forms.CharField(
-        required=False,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 16, "cols": 90, "spellcheck": "false"}),
-        help_text="Or paste the JSON here.",
-    )
-    protocol = forms.ChoiceField(
-        required=False, help_text="Usually recognised from the content."
-    )
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.fields["protocol"].choices = [("", "Recognise it"), *parsers.choices()]
-
-    def clean_definition(self):
-        # Browsers send every line end as two characters; nobody typed the first.
-        definition = self.cleaned_data["definition"].replace("\r\n", "\n")
-        if text_fault(definition):
-            raise forms.ValidationError(f"The text {text_fault(definition)}.")
-        if len(definition.encode()) > BYTES_LIMIT:
-            raise forms.ValidationError(f"Larger than {BYTES_LIMIT} bytes.")
-        return definition
-
-    def clean(self):
-        cleaned = super().clean()
-        given = [name for name in ("url", "definition") if cleaned.get(name)]
-        if len(given) != 1 and not self.errors:
-            raise forms.ValidationError("Give either a URL or a definition.")
-        return cleaned

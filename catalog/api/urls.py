@@ -1,11 +1,8 @@
-from django.urls import path, register_converter
+from django.urls import path
 from rest_framework.routers import SimpleRouter
 
-from ..converters import CapabilityKeyConverter
 from .capabilities import CapabilityViewSet
 from .views import CatalogEntryViewSet, KindViewSet, StatsView
-
-register_converter(CapabilityKeyConverter, "capability_key")
 
 router = SimpleRouter(trailing_slash=False)
 router.register("catalog", CatalogEntryViewSet, basename="entry")

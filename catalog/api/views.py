@@ -124,7 +124,10 @@ class CatalogEntryViewSet(
         entry = self.get_object()
         changes = validated(EntryPatchSerializer(data=request.data))
         reason = changes.pop("reason", "")
-        curate(entry, changes, by=request.user, reason=reason)
+        try:
+            curate(entry, changes, by=request.user, reason=reason)
+        except CatalogEntry.DoesNotExist as error:
+            raise EntryNotFound from error
         return Response(EntryDetailSerializer(self.get_object()).data)
 
     @extend_schema(summary="Remove an agent")

@@ -62,6 +62,11 @@ class Capability(models.Model):
         )
 
     @property
+    def templates(self) -> list[str]:
+        """The part that shows it: its kind's own, else the plain one."""
+        return [f"capabilities/_{self.kind}.html", "capabilities/_plain.html"]
+
+    @property
     def discoverable(self) -> bool:
         kind = kinds.get(self.kind)
         return kind is not None and kind.discoverable

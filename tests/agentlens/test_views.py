@@ -71,10 +71,10 @@ def test_these_are_only_read(client, place):
     assert client.post(place).status_code == 405
 
 
-def test_the_root_leads_to_the_desk(client):
+def test_the_root_leads_to_the_capabilities(client):
     answer = client.get("/")
 
-    assert (answer.status_code, answer["Location"]) == (302, "/admin/")
+    assert (answer.status_code, answer["Location"]) == (302, "/catalog/capabilities")
 
 
 def test_docs_lead_to_the_description_of_the_api(client):

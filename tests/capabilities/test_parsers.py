@@ -17,7 +17,9 @@ from capabilities.parsers import (
 )
 from capabilities.problems import Problem
 from capabilities.protocols.a2a import A2AParser
+from capabilities.protocols.mcp import MCPParser
 from capabilities.records import AgentRecord, CapabilityRecord
+from tests.factories import card_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +127,7 @@ def test_a_document_of_no_known_protocol_tells_what_the_known_ones_need():
     assert (reading.protocol, reading.record, reading.spec_version) == ("", None, "")
     [problem] = reading.errors
     assert problem.path == "$"
-    assert "A2A agent card (needs `skills` with `url`" in problem.message
+    assert "A2A (an agent card needs `skills` with `url`" in problem.message
     assert "Notebook (needs `notes`)" in problem.message
 
 
@@ -203,6 +205,7 @@ def test_parsing_raises_with_every_error():
         parse(notebook(" ", name=""))
 
     assert not isinstance(caught.value, ProtocolNotDetected)
+    assert str(caught.value) == "The definition is not valid"
     assert caught.value.reading.protocol == "notes"
     assert len(caught.value.reading.errors) == 2
 
@@ -317,4 +320,12 @@ def test_an_overlong_name_is_an_error_and_nothing_else():
 
 def test_protocols_are_offered_as_choices():
     assert ("notes", "Notebook") in protocol_choices()
-    assert ("a2a", "A2A agent card") in protocol_choices()
+    assert ("a2a", "A2A") in protocol_choices()
+
+
+def test_a_definition_is_not_taken_for_one_of_another_protocol():
+    with parsers.temporarily(A2AParser(), MCPParser()):
+        reading = examine(card_bytes(), "mcp")
+
+    assert not reading.valid
+    assert reading.errors == [Problem("$", "is of protocol A2A, not MCP")]

@@ -126,3 +126,12 @@ def test_a_change_the_database_refuses_leaves_no_history(curator):
 
     assert CatalogEntry.objects.get().display_name == "Scout"
     assert history(entry) == []
+
+
+def test_an_entry_that_went_away_meanwhile_is_not_brought_back():
+    entry = CatalogEntryFactory()
+    CatalogEntry.objects.all().delete()
+
+    with pytest.raises(CatalogEntry.DoesNotExist):
+        curate(entry, {"display_name": "Too late"}, by=UserFactory())
+    assert not CatalogEntry.objects.exists()

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ...connections import Connection
 from ...features import AgentFeature
 from ...parsers import Parser
 from ...problems import Document, Problems, member, url_fault
 from ...records import NAME_LIMIT, AgentRecord, ProviderRecord
+from .connecting import connection
 from .records import KINDS, A2AExtension, A2AInterface, A2ASkill
 from .security import read_requirements, read_schemes, read_signatures
 
@@ -64,8 +66,8 @@ FLAGS = {
 
 class A2AParser(Parser):
     slug = "a2a"
-    label = "A2A agent card"
-    expects = "needs `skills` with `url` or `supportedInterfaces`"
+    label = "A2A"
+    expects = "an agent card needs `skills` with `url` or `supportedInterfaces`"
     well_known = ("/.well-known/agent-card.json", "/.well-known/agent.json")
     kinds = KINDS
 
@@ -74,6 +76,9 @@ class A2AParser(Parser):
             return True
         card_like = {"url", "protocolVersion", "preferredTransport"} & document.keys()
         return "skills" in document and bool(card_like)
+
+    def connection(self, document: Document, record: AgentRecord) -> Connection:
+        return connection(record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         problems.unknown(document, CARD_MEMBERS)

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from ...connections import Connection
 from ...features import AgentFeature
 from ...parsers import Parser
 from ...problems import Document, Problems, member
 from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, too_long
+from .connecting import connection
 from .primitives import read_prompts, read_resources, read_tools
 from .records import KINDS
 from .signs import is_server
@@ -59,13 +61,18 @@ Part = tuple[Document, str]
 
 class MCPParser(Parser):
     slug = "mcp"
-    label = "MCP server"
-    expects = "needs `serverInfo`, `remotes`, `packages`, or `tools` beside a URL"
+    label = "MCP"
+    expects = (
+        "a server needs `serverInfo`, `remotes`, `packages`, or `tools` beside a URL"
+    )
     well_known = ("/.well-known/mcp/server-card.json", "/.well-known/mcp.json")
     kinds = KINDS
 
     def recognises(self, document: Document) -> bool:
         return is_server(unwrapped(document)[0])
+
+    def connection(self, document: Document, record: AgentRecord) -> Connection:
+        return connection(unwrapped(document)[0], record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         server, at = root = unwrapped(document)

@@ -147,7 +147,7 @@ def test_a_file_that_only_wraps_a_card_is_refused_with_a_reason():
     reading = read(sample("notcard_installer"), protocol="")
 
     assert reading.protocol == ""
-    assert "A2A agent card (needs `skills`" in reading.errors[0].message
+    assert "A2A (an agent card needs `skills`" in reading.errors[0].message
 
 
 def test_cards_are_looked_for_under_the_new_name_first():
@@ -261,7 +261,6 @@ def test_every_fault_of_a_card_is_told():
         "$.name",
         "$.skills[0].name",
         "$.skills[1]",
-        "$.skills[0]",
     ]
 
 

@@ -47,13 +47,13 @@ def test_pasting_shows_a_preview_and_stores_nothing(desk):
     answer = desk.post(PAGE, {"definition": card_bytes().decode()})
 
     assert "Translate text" in answer.content.decode()
-    assert answer.context["sealed"]
+    assert answer.context["review"].sealed
     assert not CatalogEntry.objects.exists()
 
 
 def test_confirming_the_preview_registers_it(desk):
     text = card_bytes().decode()
-    sealed = desk.post(PAGE, {"definition": text}).context["sealed"]
+    sealed = desk.post(PAGE, {"definition": text}).context["review"].sealed
     answer = desk.post(PAGE, {"sealed": sealed}, follow=True)
 
     entry = CatalogEntry.objects.get()
@@ -65,7 +65,7 @@ def test_confirming_the_preview_registers_it(desk):
 def test_line_ends_that_the_browser_made_are_not_kept(desk):
     text = json.dumps(json.loads(card_bytes()), indent=1)
     pasted = desk.post(PAGE, {"definition": text.replace("\n", "\r\n")})
-    desk.post(PAGE, {"sealed": pasted.context["sealed"]})
+    desk.post(PAGE, {"sealed": pasted.context["review"].sealed})
 
     assert CatalogEntry.objects.get().agent_type.definition == text.encode()
 
@@ -88,14 +88,14 @@ def test_what_is_no_definition_is_refused_in_words(desk):
 def test_neither_or_both_is_asked_again(desk):
     for form in ({}, {"url": "https://a.example", "definition": "{}"}):
         page = desk.post(PAGE, form).content.decode()
-        assert "Give either a URL or a definition." in page
+        assert "Give a URL, a definition or a file: one." in page
 
 
 def test_a_url_is_fetched_shown_and_remembered(desk, host):
     seen = desk.post(PAGE, {"url": host})
     assert "Translate text" in seen.content.decode()
 
-    desk.post(PAGE, {"sealed": seen.context["sealed"]})
+    desk.post(PAGE, {"sealed": seen.context["review"].sealed})
     entry = CatalogEntry.objects.get()
     assert entry.source == Source.IMPORT
     assert entry.source_url == f"{host}/.well-known/agent-card.json"
@@ -117,7 +117,9 @@ def test_a_forged_preview_is_not_registered(desk):
 
 def test_registering_the_same_again_says_so(desk):
     register(card_bytes())
-    sealed = desk.post(PAGE, {"definition": card_bytes().decode()}).context["sealed"]
+    sealed = (
+        desk.post(PAGE, {"definition": card_bytes().decode()}).context["review"].sealed
+    )
     answer = desk.post(PAGE, {"sealed": sealed}, follow=True)
 
     assert "word for word" in answer.content.decode()

@@ -111,7 +111,7 @@ def test_a_document_nobody_knows_is_refused_with_what_would_be_known(editor):
 
     (error,) = body["details"]["errors"]
     assert error["path"] == "$"
-    assert "A2A agent card" in error["message"]
+    assert "A2A (an agent card needs" in error["message"]
     assert body["details"]["protocol"] == ""
 
 

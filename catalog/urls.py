@@ -1,0 +1,17 @@
+from django.urls import path
+
+from . import views
+
+app_name = "catalog"
+
+urlpatterns = [
+    path("catalog", views.entry_list, name="entry_list"),
+    path("catalog/register", views.register, name="register"),
+    path("catalog/capabilities", views.capability_list, name="capability_list"),
+    path(
+        "catalog/capabilities/<capability_key:key>",
+        views.capability_detail,
+        name="capability_detail",
+    ),
+    path("catalog/<uuid:pk>", views.entry_detail, name="entry_detail"),
+]

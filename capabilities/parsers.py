@@ -89,10 +89,8 @@ def examine(raw: bytes, protocol: str = "") -> Reading:
         parser = parser or detected
         if parser is None:
             problems.error("$", undetected())
-        elif detected not in (None, parser) and not parser.recognises(document):
-            problems.error(
-                "$", f"is a definition of {detected.label}, not {parser.label}"
-            )
+        elif detected and not parser.recognises(document):
+            problems.error("$", f"is of protocol {detected.label}, not {parser.label}")
         elif not problems.errors:
             record = understand(parser, document, problems)
     except Unreadable as unreadable:

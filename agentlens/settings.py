@@ -1,5 +1,6 @@
 """One file, read from the environment, safe by default; docs/operations.md lists it."""
 
+import contextlib
 import ipaddress
 import os
 import secrets
@@ -16,14 +17,16 @@ DATA_DIR = Path(env.str("AGENTLENS_DATA_DIR", default="data")).resolve()
 
 def kept_secret(path: Path) -> str:
     """The secret in this file; made, readable by its owner only, on first use."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secret := secrets.token_urlsafe(64))
-    return secret
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".{secrets.token_hex(8)}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(64))
+        # Whole or not at all, and only the first: others may be starting too.
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)
+        draft.unlink()
+    return path.read_text().strip()
 
 
 DEBUG = env.bool("DEBUG", default=False)

@@ -5,7 +5,7 @@ PORT ?= 8000
 BIN := .venv/bin
 export AGENTLENS_DATA_DIR ?= $(CURDIR)/data
 
-.PHONY: install run test lint types unit unit-services package e2e chromium lock schema
+.PHONY: install run test lint types unit unit-services package e2e chromium bench lock schema
 
 # The stamp holds what was installed, so that a changed lock installs again.
 .venv/run: requirements.lock pyproject.toml
@@ -54,6 +54,10 @@ e2e: .venv/dev chromium
 
 chromium:
 	@command -v "$${CHROMIUM:-chromium}" > /dev/null || .ci/apt-install chromium
+
+# SIZE=1M adds a catalog of a million capabilities, and a long wait.
+bench: .venv/dev
+	$(BIN)/python -m bench $(SIZE)
 
 lock: .venv/dev
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate \

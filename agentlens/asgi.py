@@ -9,6 +9,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentlens.settings")
 
 wsgi = get_wsgi_application()
 
-from .bodies import read_whole  # noqa: E402 - its limit is in the settings
+from .bodies import read_whole  # noqa: E402 - these read the settings
+from .lifespan import lifespan  # noqa: E402
 
-application = read_whole(WSGIMiddleware(wsgi, workers=16))
+http = read_whole(WSGIMiddleware(wsgi, workers=16))
+
+
+async def application(scope, receive, send):
+    if scope["type"] == "lifespan":
+        await lifespan(receive, send)
+    elif scope["type"] == "http":
+        await http(scope, receive, send)

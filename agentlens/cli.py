@@ -1,8 +1,12 @@
 """The `agentlens` command."""
 
+import asyncio
+import contextlib
+import json
 import os
 import re
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +17,8 @@ import click
 import django
 
 PROGRESS = {"show_pos": True, "width": 30, "file": sys.stderr}
+# As much of a text as a table shows.
+CELL_LENGTH = 40
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,7 +32,8 @@ def main():
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1))
-def serve(host: str, port: int, workers: int):
+@click.option("--no-prober", is_flag=True, help="Leave probing to `agentlens probe`.")
+def serve(host: str, port: int, workers: int, no_prober: bool):
     """Serve the catalog; bring the database up to date first."""
     import uvicorn
 
@@ -35,6 +42,8 @@ def serve(host: str, port: int, workers: int):
     if password := prepare():
         click.echo(f"Created the user admin with the password {password}")
         click.echo("It is shown only this once: change it in the admin.")
+    if no_prober:
+        os.environ["AGENTLENS_PROBER"] = "off"
     click.echo(f"AgentLens is at http://{host}:{port}/")
     uvicorn.run(
         "agentlens.asgi:application",
@@ -45,6 +54,19 @@ def serve(host: str, port: int, workers: int):
         server_header=False,
         timeout_graceful_shutdown=5,
     )
+
+
+@main.command()
+@click.option("--once", is_flag=True, help="Probe what is due now, and end.")
+def probe(once: bool):
+    """Probe agents as they come due; run as many of these as you like, anywhere."""
+    from catalog.prober import probe_due, probe_on
+
+    if once:
+        click.echo(f"{asyncio.run(probe_due())} agents probed")
+        return
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(probe_on())
 
 
 @dataclass(frozen=True)
@@ -199,13 +221,72 @@ def demo(remove: bool, first_start: bool):
 
 
 @main.command()
-def reindex():
-    """Write anew what is searched of every entry."""
-    from catalog import search
-    from catalog.models import CatalogEntry
+@click.argument("query", default="")
+@click.option("--kind", default="", help="Only this kind, such as a2a.skill.")
+@click.option("--sort", default="name_asc", show_default=True, help="Or agentName_asc.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--json", "as_json", is_flag=True, help="JSON lines, as the API has them."
+)
+def search(query: str, kind: str, sort: str, limit: int, as_json: bool):
+    """Find capabilities of reachable agents, as the page and the API do.
 
-    search.index(CatalogEntry.objects.all())
-    click.echo(f"{CatalogEntry.objects.count()} entries indexed")
+    All words of QUERY must occur in name, description or tags; double quotes keep a
+    phrase together. Without QUERY, everything is listed.
+    """
+    from catalog.filters import CapabilityQuestion
+    from catalog.search import find
+
+    form = CapabilityQuestion({"q": query, "kind": kind, "sort": sort})
+    for name, problems in form.errors.items():
+        hint = "QUERY" if name == "q" else f"--{name}"
+        raise click.BadParameter(" ".join(problems), param_hint=hint)
+    found = find(form.question(), limit)
+    for line in map(json_line, found.items) if as_json else table(found.items):
+        click.echo(line.rstrip())
+    click.echo(f"{len(found.items)} of {found.total} capabilities", err=True)
+
+
+def json_line(item: dict) -> str:
+    return json.dumps(item, ensure_ascii=False)
+
+
+def table(items: list[dict]) -> Iterator[str]:
+    """Lines of aligned columns under their names, or none for no items."""
+    columns = {"name": "Capability", "kind": "Kind", "agent_name": "Agent"}
+    columns |= {"protocol": "Protocol", "status": "Status", "provider_org": "Provider"}
+    cells = [[one_line(item[name]) for name in columns] for item in items]
+    lines = [list(columns.values()), *cells] if cells else []
+    widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        pairs = zip(line, widths, strict=True)
+        yield "  ".join(cell + " " * (room - width(cell)) for cell, room in pairs)
+
+
+def one_line(text: str | None) -> str:
+    """A text that moves no cursor, and leaves its neighbours their room."""
+    plain = "".join(c if c.isprintable() else " " for c in text or "")
+    return plain if len(plain) <= CELL_LENGTH else f"{plain[: CELL_LENGTH - 1]}…"
+
+
+def width(text: str) -> int:
+    """How many columns a terminal gives it: two to 日, none to an accent of its own."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+@main.command()
+def reindex():
+    """Rebuild the search index: needed only if it was damaged from outside."""
+    from catalog.models import CatalogEntry
+    from catalog.search import rebuild
+
+    length, count = CatalogEntry.objects.count(), 0
+    with click.progressbar(length=length, label="Indexing", **PROGRESS) as progress:
+        for indexed in rebuild():
+            progress.update(indexed)
+            count += indexed
+    click.echo(f"{count} entries indexed")
 
 
 @main.command(

@@ -51,6 +51,8 @@ def errors_of(path: str, method: str) -> dict[str, str]:
         errors |= WITH_BODY
     if method == "delete":
         errors["429"] = WITH_BODY["429"]
+    if path.endswith("/probe"):
+        errors["409"] = "This agent is never probed."
     if path.endswith("/import"):
         errors |= IMPORTING
     return errors

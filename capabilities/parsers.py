@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from .asking import Ask
 from .connections import Connection, Way
 from .documents import Unreadable, read
 from .kinds import Kind
@@ -34,6 +35,10 @@ class Parser(ABC):
     def connection(self, document: Document, record: AgentRecord) -> Connection:
         """How a client reaches the agent; protocols that know more say more."""
         return Connection(ways=[Way(record.endpoint, self.label)])
+
+    def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
+        """What to ask, in turn, until an answer shows that the agent lives."""
+        return [Ask(endpoint)]
 
     @abstractmethod
     def parse(self, document: Document, problems: Problems) -> AgentRecord:

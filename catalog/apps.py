@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class CatalogConfig(AppConfig):
@@ -12,3 +13,16 @@ class CatalogConfig(AppConfig):
         from .converters import CapabilityKeyConverter
 
         register_converter(CapabilityKeyConverter, "capability_key")
+        post_migrate.connect(keep_text_index, sender=self)
+
+
+def keep_text_index(using, **migrated):
+    """Bring back what a migration that remade the table of search rows took away."""
+    from django.db import connections
+
+    from .models import SearchRow
+    from .search import create_text_index
+
+    connection = connections[using]
+    if SearchRow._meta.db_table in connection.introspection.table_names():
+        create_text_index(connection)

@@ -1,7 +1,7 @@
 class CapabilityKeyConverter:
-    """`kind::name`, where a name may hold anything: slashes, newlines, `::`."""
+    """`kind::name`; a name may hold slashes, newlines, `::`, anything but a NUL."""
 
-    regex = "(?s:.+)"
+    regex = r"[^\x00]+"
 
     def to_python(self, value: str) -> str:
         return value

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from . import search
-from .models import CatalogEntry, Source, Status
+from .models import CatalogEntry
 
 FIELDS = (
     "display_name",
@@ -34,7 +34,7 @@ def curate(
     for name in altered:
         setattr(entry, name, changes[name])
     if "status" in altered:
-        entry.next_probe_at = None if entry.status == Status.DEPRECATED else due(entry)
+        entry.next_probe_at = timezone.now() if entry.can_be_probed else None
     with transaction.atomic():
         # Raises where somebody else deleted it meanwhile.
         CatalogEntry.objects.select_for_update().only("pk").get(pk=entry.pk)
@@ -42,11 +42,6 @@ def curate(
         search.index(CatalogEntry.objects.filter(pk=entry.pk))
         remember(entry, by, history_message(entry, altered, reason))
     return entry
-
-
-def due(entry: CatalogEntry) -> Any:
-    never = entry.declared or entry.source == Source.DEMO
-    return None if never else timezone.now()
 
 
 def history_message(entry: CatalogEntry, altered: list[str], reason: str) -> str:

@@ -182,9 +182,7 @@ def touch(entry: CatalogEntry, definition: Definition) -> None:
     # An ETag speaks for the bytes that came with it, and for no others.
     entry.source_etag = definition.etag
     entry.source_url = definition.url or entry.source_url
-    probed = entry.status != Status.DEPRECATED and entry.source != Source.DEMO
-    if probed and definition.record.can_be_probed:
-        entry.next_probe_at = now
+    entry.next_probe_at = now if entry.can_be_probed else None
     entry.save()
 
 

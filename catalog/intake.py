@@ -13,8 +13,10 @@ from capabilities.problems import Problem
 from capabilities.records import AgentRecord
 
 from .fetch import Fetched, FetchError, FetchTimeout, UrlNotAllowed, check_url, fetch
+from .health import Probe, record
 from .ingest import Definition, Outcome, ingest
 from .models import CatalogEntry, Source
+from .probing import probe, target_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,22 @@ def import_url(url: str, protocol: str = "") -> Outcome:
 
 
 def import_found(found: Found) -> Outcome:
+    """Catalogue it and probe it, so that a fresh entry is searchable at once."""
     url, raw, etag = found.fetched.url, found.fetched.body, found.fetched.etag
     definition = Definition(found.record, raw, Source.IMPORT, url, etag)
-    return replace(ingest(definition), warnings=found.warnings)
+    outcome = replace(ingest(definition), warnings=found.warnings)
+    probe_now(outcome.entry)
+    return outcome
+
+
+def probe_now(entry: CatalogEntry) -> Probe | None:
+    """Probe an entry and write down how it is; None for one that is never probed."""
+    if not entry.can_be_probed:
+        return None
+    outcome = async_to_sync(probe)(target_of(entry))
+    record(entry, outcome)
+    entry.refresh_from_db()
+    return outcome
 
 
 def find(url: str, protocol: str = "") -> Found:

@@ -29,6 +29,7 @@ MEGABYTE = 1_048_576
 class Request:
     path: str
     headers: Message
+    body: bytes = b""
 
 
 Route = bytes | Callable[[Request], Iterable[bytes]]
@@ -72,7 +73,9 @@ class Handler(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         path = self.rfile.readline().split()[1].decode()
-        request = Request(path, parse_headers(self.rfile))
+        headers = parse_headers(self.rfile)
+        body = self.rfile.read(int(headers.get("Content-Length", 0)))
+        request = Request(path, headers, body)
         self.server.requests.append(request)
         route = self.server.routes.get(path, reply(404))
         with suppress(OSError):

@@ -45,3 +45,9 @@ class InvalidKey(Refusal):
     status_code = 400
     default_code = "INVALID_KEY"
     default_detail = "A capability's key is kind::name"
+
+
+class Conflict(Refusal):
+    status_code = 409
+    default_code = "CONFLICT"
+    default_detail = "That cannot be done to this entry as it is"

@@ -1,6 +1,7 @@
 from rest_framework.permissions import BasePermission
 
 VIEW = "catalog.view_catalogentry"
+CHANGE = "catalog.change_catalogentry"
 
 
 class CanReadCatalog(BasePermission):
@@ -15,7 +16,7 @@ class CatalogPermissions(BasePermission):
         "GET": VIEW,
         "HEAD": VIEW,
         "POST": "catalog.add_catalogentry",
-        "PATCH": "catalog.change_catalogentry",
+        "PATCH": CHANGE,
         "DELETE": "catalog.delete_catalogentry",
     }
 

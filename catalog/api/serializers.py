@@ -77,6 +77,20 @@ class HealthSerializer(serializers.Serializer):
         return entry.latency_ms or 0
 
 
+class ProbeOutcomeSerializer(serializers.Serializer):
+    ok = serializers.BooleanField()
+    at = serializers.DateTimeField()
+    latencyMs = serializers.IntegerField(source="latency_ms", allow_null=True)
+    error = serializers.CharField(allow_blank=True)
+
+
+class ProbeSerializer(serializers.Serializer):
+    """What one probe brought, and how the agent is after it."""
+
+    outcome = ProbeOutcomeSerializer()
+    health = HealthSerializer()
+
+
 class ValiditySerializer(serializers.Serializer):
     last_seen = serializers.DateTimeField(source="validity_last_seen", read_only=True)
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Prefetch
 from django.http import HttpResponse
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import mixins
 from rest_framework.decorators import action
+from rest_framework.exceptions import Throttled
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
@@ -30,10 +33,10 @@ from ..models import (
     capability_count,
 )
 from . import examples
-from .errors import EntryNotFound, InvalidBody, InvalidParameter
+from .errors import Conflict, EntryNotFound, InvalidBody, InvalidParameter
 from .pagination import StrictPagination
 from .parsers import DEFINITION_PARSERS
-from .permissions import VIEW, CanReadCatalog
+from .permissions import CHANGE, VIEW, CanReadCatalog
 from .serializers import (
     EntryDetailSerializer,
     EntryPatchSerializer,
@@ -41,6 +44,7 @@ from .serializers import (
     ImportSerializer,
     KindSerializer,
     OutcomeSerializer,
+    ProbeSerializer,
     ReadingSerializer,
     StatsSerializer,
     VersionSerializer,
@@ -73,6 +77,14 @@ def unknown_members(serializer, body: dict, at: str = "") -> Iterator[str]:
             yield from unknown_members(field, value, f"{at}{name}.")
 
 
+def pause_left(entry: CatalogEntry) -> float:
+    """How long to wait before the same agent may be probed by hand again."""
+    if entry.last_probed_at is None:
+        return 0
+    gone = (timezone.now() - entry.last_probed_at).total_seconds()
+    return max(0.0, settings.AGENTLENS_PROBE_PAUSE - gone)
+
+
 class CatalogEntryViewSet(
     StrictParameters, mixins.ListModelMixin, mixins.DestroyModelMixin, GenericViewSet
 ):
@@ -82,7 +94,7 @@ class CatalogEntryViewSet(
     serializer_class = EntrySerializer
     filterset_class = CatalogEntryFilterSet
     filter_backends = [StrictFilterBackend]
-    permissions = {"validate": VIEW}
+    permissions = {"validate": VIEW, "probe": CHANGE}
     parameters = {
         "list": (*CatalogEntryFilterSet.base_filters, *StrictPagination.parameters),
         "validate": ("protocol",),
@@ -204,6 +216,20 @@ class CatalogEntryViewSet(
         for version in page:
             version.current = version.pk == entry.agent_type_id
         return self.get_paginated_response(VersionSerializer(page, many=True).data)
+
+    @extend_schema(
+        summary="Probe an agent now", request=None, responses=ProbeSerializer
+    )
+    @action(detail=True, methods=["post"])
+    def probe(self, request, pk):
+        """Ask the agent whether it lives, and tell how it is now."""
+        entry = self.get_object()
+        if not entry.can_be_probed:
+            raise Conflict("This agent is never probed")
+        if wait := pause_left(entry):
+            raise Throttled(wait)
+        outcome = intake.probe_now(entry)
+        return Response(ProbeSerializer({"outcome": outcome, "health": entry}).data)
 
     def definition(self) -> bytes:
         """The body; of an empty one the framework makes a dictionary."""

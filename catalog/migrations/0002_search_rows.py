@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'search_rows',
-                'indexes': [models.Index(fields=['name', 'kind', 'entry_name', 'entry', 'capability'], name='row_by_name'), models.Index(fields=['kind', 'name', 'entry_name', 'entry', 'capability'], name='row_by_kind_name'), models.Index(fields=['entry_name', 'entry', 'name', 'kind', 'capability'], name='row_by_entry'), models.Index(fields=['kind', 'entry_name', 'entry', 'name', 'capability'], name='row_by_kind_entry')],
+                'indexes': [models.Index(fields=['name', 'kind', 'entry_name', 'entry', 'capability'], name='row_by_name'), models.Index(fields=['kind', 'name', 'entry_name', 'entry', 'capability'], name='row_by_kind_name'), models.Index(fields=['entry_name', 'entry', 'name', 'kind', 'capability'], name='row_by_entry'), models.Index(fields=['kind', 'entry_name', 'entry', 'name', 'capability'], name='row_by_kind_entry'), models.Index(fields=['kind'], name='row_by_kind')],
             },
         ),
     ]

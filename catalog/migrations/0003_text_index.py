@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from catalog.search.trigrams import create_text_index
+from catalog.search.trigrams import create_text_index, drop_text_index
 
 
 def create(apps, schema_editor):
@@ -10,16 +10,7 @@ def create(apps, schema_editor):
 
 
 def drop(apps, schema_editor):
-    if schema_editor.connection.vendor == "sqlite":
-        for statement in (
-            "DROP TRIGGER IF EXISTS search_rows_insert",
-            "DROP TRIGGER IF EXISTS search_rows_delete",
-            "DROP TRIGGER IF EXISTS search_rows_update",
-            "DROP TABLE IF EXISTS search_fts",
-        ):
-            schema_editor.execute(statement)
-    else:
-        schema_editor.execute("DROP INDEX IF EXISTS search_rows_trigrams")
+    drop_text_index(schema_editor.connection)
 
 
 class Migration(migrations.Migration):

@@ -131,6 +131,12 @@ class CatalogEntry(models.Model):
         return type(self).objects.filter(pk=self.pk).delete()
 
     @property
+    def can_be_probed(self) -> bool:
+        """Whether it has an address, and nobody wants it left alone."""
+        left_alone = self.status == Status.DEPRECATED or self.source == Source.DEMO
+        return not left_alone and not self.declared
+
+    @property
     def declared(self) -> bool:
         """Active by its own word: there is no address to probe."""
         return not has_address(self.agent_type.endpoint)

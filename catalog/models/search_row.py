@@ -23,7 +23,7 @@ class SearchRow(models.Model):
 
     class Meta:
         db_table = "search_rows"
-        # The two promised orders, each for all kinds and for one.
+        # The two promised orders, each for all kinds and for one; and to count.
         indexes = [
             models.Index(
                 fields=["name", "kind", "entry_name", "entry", "capability"],
@@ -41,6 +41,7 @@ class SearchRow(models.Model):
                 fields=["kind", "entry_name", "entry", "name", "capability"],
                 name="row_by_kind_entry",
             ),
+            models.Index(fields=["kind"], name="row_by_kind"),
         ]
 
     def __str__(self):

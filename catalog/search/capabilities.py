@@ -3,9 +3,10 @@
 import re
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, QuerySet, Value
+from django.db.models import Count, Func, QuerySet, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import StrIndex
 from django.db.models.lookups import GreaterThan
@@ -36,7 +37,9 @@ SHOWN = {
 }
 TRIGRAM = 3
 # PostgreSQL's index helps only where three letters or digits follow one another.
-INDEXED_RUN = re.compile(r"\w{3}")
+INDEXED_RUN = re.compile(r"[^\W_]{3}")
+# So few are sorted before anything cheaper is thought of.
+FEW = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,10 @@ class Question:
     kind: str = ""
     sort: str = "name_asc"
 
+    @property
+    def kinds(self) -> list[str]:
+        return [self.kind] if self.kind else discoverable_kinds()
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -52,13 +59,34 @@ class Page:
     items: list[dict[str, Any]]
 
 
+class Unindexed(Func):
+    """A column that SQLite, which guesses badly here, may not look up in an index."""
+
+    template = "%(expressions)s"
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="+%(expressions)s", **context)
+
+
+class Unordered(Func):
+    """A text to sort by, for which no database may walk along an ordering index."""
+
+    template = "(%(expressions)s || '')"
+
+
 def find(question: Question, limit: int, offset: int = 0) -> Page:
     """A page of what matches, in the order asked for, and how many there are."""
-    rows = matching(question)
-    total = rows.count()
-    ids = rows.order_by(*ORDERS[question.sort]).values_list("id", flat=True)
-    page = list(ids[offset : offset + limit]) if offset < total else []
-    return Page(total, shown(page))
+    total = matching(question).count()
+    if offset >= total:
+        return Page(total, [])
+    first, *others = ORDERS[question.sort]
+    if sorting_is_quicker(question, total, offset + limit):
+        rows = matching(question).order_by(Unordered(first), *others)
+    else:
+        rows = in_passing(question).order_by(first, *others)
+    # All of it stands in the ordering indexes: no row is read to be passed over.
+    keys = rows.values_list("capability_id", flat=True)[offset : offset + limit]
+    return Page(total, shown(list(keys)))
 
 
 def kind_counts(q: str) -> dict[str, int]:
@@ -68,42 +96,67 @@ def kind_counts(q: str) -> dict[str, int]:
     return {kind: counted.get(kind, 0) for kind in discoverable_kinds()}
 
 
+def sorting_is_quicker(question: Question, total: int, wanted: int) -> bool:
+    """Few are sorted; of many, a walk along the ordering index soon meets enough."""
+    if not terms(question.q):
+        return False
+    return total <= FEW or total * total < wanted * of_kinds(question).count()
+
+
+def of_kinds(question: Question) -> QuerySet[SearchRow]:
+    return SearchRow.objects.filter(kind__in=question.kinds)
+
+
 def matching(question: Question) -> QuerySet[SearchRow]:
-    """Rows in whose text every term occurs."""
-    asked = [question.kind] if question.kind else discoverable_kinds()
-    rows = SearchRow.objects.filter(kind__in=asked)
+    """Rows in whose text every term occurs, looked up by what they say."""
     words = terms(question.q)
-    if connection.vendor == "sqlite":
-        return containing_sqlite(rows, words)
-    for word in words:
-        indexed = INDEXED_RUN.search(word)
-        rows = rows.filter(text__contains=word) if indexed else scanning(rows, word)
-    return rows
+    if not words:
+        return of_kinds(question)
+    rows = SearchRow.objects.alias(its_kind=Unindexed("kind"))
+    return containing(rows.filter(its_kind__in=question.kinds), words, "id")
 
 
-def containing_sqlite(
-    rows: QuerySet[SearchRow], words: list[str]
+def in_passing(question: Question) -> QuerySet[SearchRow]:
+    """The same rows, each looked at as a walk along an ordering index passes it."""
+    rows = SearchRow.objects.alias(its_kind=Unindexed("kind"), its_id=Unindexed("id"))
+    if question.kind:
+        rows = rows.filter(kind=question.kind)
+    else:
+        rows = rows.filter(its_kind__in=question.kinds)
+    return containing(rows, terms(question.q), "its_id")
+
+
+def containing(
+    rows: QuerySet[SearchRow], words: list[str], key: str
 ) -> QuerySet[SearchRow]:
-    long = [word for word in words if len(word) >= TRIGRAM]
-    if long:
-        phrases = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in long)
-        found = "SELECT rowid FROM search_fts WHERE search_fts MATCH %s"
-        rows = rows.filter(id__in=RawSQL(found, [phrases]))  # noqa: S611
+    """Keep rows with all the words: from the text index, or reading where it cannot."""
+    if connection.vendor == "sqlite":
+        indexed = [word for word in words if len(word) >= TRIGRAM]
+        if indexed:
+            rows = rows.filter(**{f"{key}__in": text_index(indexed)})
+    else:
+        indexed = [word for word in words if INDEXED_RUN.search(word)]
+        for word in indexed:
+            rows = rows.filter(text__contains=word)
     for word in words:
-        if len(word) < TRIGRAM:
-            rows = scanning(rows, word)
+        if word not in indexed:
+            rows = rows.filter(GreaterThan(StrIndex("text", Value(word)), Value(0)))
     return rows
 
 
-def scanning(rows: QuerySet[SearchRow], word: str) -> QuerySet[SearchRow]:
-    return rows.filter(GreaterThan(StrIndex("text", Value(word)), Value(0)))
+def text_index(words: list[str]) -> RawSQL:
+    """Keys of SQLite's rows with all these words; in a phrase, all is literal."""
+    phrases = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in words)
+    found = "SELECT rowid FROM search_fts WHERE search_fts MATCH %s"
+    return RawSQL(found, [phrases])  # noqa: S611
 
 
-def shown(ids: list[int]) -> list[dict[str, Any]]:
-    """The rows of these keys, in this order, as the wire shows them."""
-    rows = SearchRow.objects.filter(id__in=ids).values_list("id", *SHOWN.values())
-    by_id = {row[0]: dict(zip(SHOWN, row[1:], strict=True)) for row in rows}
-    return [instance(by_id[key]) for key in ids if key in by_id]
+def shown(keys: list[UUID]) -> list[dict[str, Any]]:
+    """The rows of these capabilities, in this order, as the wire shows them."""
+    rows = SearchRow.objects.filter(capability__in=keys)
+    told = rows.values_list("capability_id", *SHOWN.values())
+    by_key = {row[0]: dict(zip(SHOWN, row[1:], strict=True)) for row in told}
+    return [instance(by_key[key]) for key in keys if key in by_key]
 
 
 def instance(row: dict[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import TypeVar
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
 
 from capabilities.kinds import kinds
 
 from ..models import REACHABLE, Capability, CatalogEntry, EntryText, SearchRow
 from .folding import SEPARATOR, fold, sort_key
+from .trigrams import rebuild_text_index
 
 CHUNK = 200
+T = TypeVar("T")
 
 
 def index(entries: QuerySet[CatalogEntry]) -> None:
@@ -19,6 +24,27 @@ def index(entries: QuerySet[CatalogEntry]) -> None:
     entries = entries.prefetch_related("agent_type__capabilities").order_by("pk")
     for chunk in batched(entries.iterator(chunk_size=CHUNK), CHUNK):
         index_chunk(chunk)
+
+
+def rebuild() -> Iterator[int]:
+    """Write it all anew, chunk by chunk; tells of each how many entries it held."""
+    with transaction.atomic():
+        rebuild_text_index(connection)
+        orphans = SearchRow.objects.exclude(capability__agent_type__entry=F("entry"))
+        orphans.delete()
+    keys = list(CatalogEntry.objects.order_by("pk").values_list("pk", flat=True))
+    for chunk in batched(iter(keys), CHUNK):
+        with transaction.atomic():
+            index(locked(chunk))
+        yield len(chunk)
+
+
+def locked(keys: list[UUID]) -> QuerySet[CatalogEntry]:
+    """These entries, while no other writer has hold of them."""
+    entries = CatalogEntry.objects.filter(pk__in=keys)
+    # Looked at before they are read: what is indexed is what the others left.
+    bool(entries.select_for_update().only("pk").order_by("pk"))
+    return entries
 
 
 def index_chunk(entries: Iterable[CatalogEntry]) -> None:
@@ -33,7 +59,7 @@ def index_chunk(entries: Iterable[CatalogEntry]) -> None:
     SearchRow.objects.bulk_create(rows, batch_size=500)
 
 
-def batched(items: Iterator[CatalogEntry], size: int) -> Iterator[list[CatalogEntry]]:
+def batched(items: Iterator[T], size: int) -> Iterator[list[T]]:
     while chunk := list(islice(items, size)):
         yield chunk
 

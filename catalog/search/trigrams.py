@@ -1,6 +1,7 @@
 """The text index under the search rows: SQLite's FTS5, or PostgreSQL's trigrams."""
 
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 
 # One trigger for an update: with its two halves in two, the index was corrupted.
 SQLITE = [
@@ -27,27 +28,58 @@ SQLITE = [
         INSERT INTO search_fts(rowid, text) VALUES (new.id, new.text);
     END
     """,
+    # What was written while a trigger was missing is not in it yet.
+    "INSERT INTO search_fts(search_fts) VALUES ('rebuild')",
 ]
+# What waits to be sorted in, every search reads: let it be little (kB).
 POSTGRESQL = [
     "CREATE EXTENSION IF NOT EXISTS pg_trgm",
     """
-    CREATE INDEX IF NOT EXISTS search_rows_trigrams
-    ON search_rows USING gin (text gin_trgm_ops)
+    CREATE INDEX search_rows_trigrams
+    ON search_rows USING gin (text gin_trgm_ops) WITH (gin_pending_list_limit = 256)
     """,
 ]
 
 
+CREATE = {"sqlite": SQLITE, "postgresql": POSTGRESQL}
+SQLITE_PARTS = [
+    "search_rows_insert",
+    "search_rows_delete",
+    "search_rows_update",
+    "search_fts",
+]
+
+
 def create_text_index(connection: BaseDatabaseWrapper) -> None:
-    """Make it, or what is missing of it: remaking a table drops its triggers."""
-    statements = {"sqlite": SQLITE, "postgresql": POSTGRESQL}
+    """Make it, unless it is whole: when SQLite remakes a table, its triggers go."""
     with connection.cursor() as cursor:
-        for statement in statements[connection.vendor]:
+        if is_whole(connection.vendor, cursor):
+            return
+        for statement in CREATE[connection.vendor]:
             cursor.execute(statement)
 
 
+def drop_text_index(connection: BaseDatabaseWrapper) -> None:
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("DROP INDEX IF EXISTS search_rows_trigrams")
+            return
+        *triggers, table = SQLITE_PARTS
+        for trigger in triggers:
+            cursor.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        cursor.execute(f"DROP TABLE IF EXISTS {table}")
+
+
 def rebuild_text_index(connection: BaseDatabaseWrapper) -> None:
-    """Read all rows again; PostgreSQL's index needs no such help."""
-    create_text_index(connection)
+    """Read all rows again; PostgreSQL keeps its own index right."""
     if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute("INSERT INTO search_fts(search_fts) VALUES ('rebuild')")
+        drop_text_index(connection)
+    create_text_index(connection)
+
+
+def is_whole(vendor: str, cursor: CursorWrapper) -> bool:
+    if vendor == "postgresql":
+        cursor.execute("SELECT to_regclass('search_rows_trigrams')")
+        return bool(cursor.fetchone() != (None,))
+    cursor.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'trigger')")
+    return {(name,) for name in SQLITE_PARTS} <= set(cursor.fetchall())

@@ -1,5 +1,7 @@
 """What templates say about agents and capabilities."""
 
+import json
+from typing import Any
 from urllib.parse import quote
 
 from django import template
@@ -47,6 +49,16 @@ def protocol_label(slug: str) -> str:
 def is_link(url: str) -> bool:
     """Whether a URL out of a definition may be opened from here."""
     return bool(url) and not url_fault(url)
+
+
+@register.filter
+def in_words(value: Any) -> str:
+    """A value out of a definition as people write it, not as Python does."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(in_words, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @register.filter

@@ -2,6 +2,9 @@ from functools import wraps
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django_htmx.http import HttpResponseClientRedirect
+
+from ..htmx import wants_partial
 
 
 def permission_needed(permission: str):
@@ -14,7 +17,11 @@ def permission_needed(permission: str):
                 return view(request, *args, **kwargs)
             if request.user.is_authenticated:
                 raise PermissionDenied
-            return redirect_to_login(request.get_full_path())
+            login = redirect_to_login(request.get_full_path())
+            # Else the login page would be swapped in among the results.
+            if wants_partial(request):
+                return HttpResponseClientRedirect(login.url)
+            return login
 
         return guarded
 

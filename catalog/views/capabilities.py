@@ -21,8 +21,7 @@ from .paging import Window
 def capability_list(request):
     """Which agent can do X; htmx asks for the results alone."""
     question = CapabilityQuestion(request.GET).question()
-    window = Window.of(request.GET)
-    found = search.find(question, window.size + 1, max(0, window.start - 1))
+    found, window = seen_through(Window.of(request.GET), question)
     before, items = window.parted(found.items)
     counts = search.kind_counts(question.q)
     context = {
@@ -31,7 +30,7 @@ def capability_list(request):
         "question": question,
         "total": found.total,
         "groups": grouped(items, before),
-        "window": window.over(found.total),
+        "window": window,
         "kinds": [
             {"value": slug, "label": kinds.get(slug).label, "count": count}
             for slug, count in counts.items()
@@ -44,6 +43,15 @@ def capability_list(request):
     if wants_partial(request):
         template = "catalog/_capability_results.html"
     return render(request, template, context)
+
+
+def seen_through(window: Window, question: search.Question):
+    """What the window shows, with the one offer before it; never past the end."""
+    found = search.find(question, window.size + 1, max(0, window.start - 1))
+    window = window.over(found.total)
+    if window.page > window.last_page:
+        return seen_through(Window(window.last_page), question)
+    return found, window
 
 
 @require_safe

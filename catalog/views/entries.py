@@ -15,6 +15,7 @@ from .access import reader
 PAGE_SIZE = 24
 # Asked by links from elsewhere, and shown as filters that can be taken away.
 BY_LINK = ("kind", "feature", "provider", "category", "source")
+ASKED = ("q", "protocol", "status", *BY_LINK)
 
 
 @require_safe
@@ -40,7 +41,7 @@ def entry_list(request):
         "all_statuses": sum(choice["count"] for choice in statuses),
         "sorts": SORTS,
         "kept": kept_filters(request.GET),
-        "filtered": any(value for name, value in request.GET.items() if name != "sort"),
+        "filtered": any(request.GET.get(name) for name in ASKED),
     }
     template = "catalog/entry_list.html"
     if wants_partial(request):

@@ -23,8 +23,9 @@ class Window:
     @classmethod
     def of(cls, parameters) -> "Window":
         page = whole_number(parameters.get("page", ""), 1, PAGE_LIMIT)
-        size = whole_number(parameters.get("shown", ""), PAGE_SIZE, SHOWN_LIMIT)
-        return cls(page, size)
+        shown = whole_number(parameters.get("shown", ""), PAGE_SIZE, SHOWN_LIMIT)
+        # In whole pages: the next one begins where this ends.
+        return cls(page, -(-shown // PAGE_SIZE) * PAGE_SIZE)
 
     def over(self, total: int) -> "Window":
         return replace(self, total=total)
@@ -48,6 +49,11 @@ class Window:
         return self.end < self.total
 
     @property
+    def is_part(self) -> bool:
+        """Whether there is, or was, more than a first page to see."""
+        return self.has_more or self.page > 1 or self.size > PAGE_SIZE
+
+    @property
     def can_grow(self) -> bool:
         return self.size + PAGE_SIZE <= SHOWN_LIMIT
 
@@ -57,7 +63,11 @@ class Window:
 
     @property
     def next_page(self) -> int:
-        return self.page + -(-self.size // PAGE_SIZE)
+        return self.page + self.size // PAGE_SIZE
+
+    @property
+    def last_page(self) -> int:
+        return max(1, -(-self.total // PAGE_SIZE))
 
     @property
     def previous_page(self) -> int:

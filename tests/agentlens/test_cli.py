@@ -3,13 +3,14 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from django.db import connection
 from rest_framework.test import APIClient
 
 from agentlens.cli import main
 from catalog.curate import curate
 from catalog.intake import register
-from catalog.models import AgentType, CatalogEntry, Source, Status
-from tests.factories import UserFactory, card_bytes
+from catalog.models import AgentType, CatalogEntry, SearchRow, Source, Status
+from tests.factories import UserFactory, card_bytes, skill
 
 pytestmark = pytest.mark.django_db
 
@@ -119,11 +120,93 @@ def test_the_demo_comes_only_once_by_itself_and_goes_again():
 
 def test_reindexing_mends_the_search():
     entry = register(card_bytes()).entry
+    curate(entry, {"status": Status.ACTIVE}, by=UserFactory())
     entry.text.delete()
+    SearchRow.objects.filter(kind="a2a.skill").delete()
+    SearchRow.objects.update(text="damaged")
     assert "1 entries indexed" in run("reindex").stdout
 
     entry.refresh_from_db()
     assert "translator" in entry.text.text
+    assert run("search", "translate").stdout.count("Translate text") == 1
+    assert not SearchRow.objects.filter(text="damaged").exists()
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own")
+def test_reindexing_makes_a_lost_text_index_again():
+    curate(register(card_bytes()).entry, {"status": "active"}, by=UserFactory())
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE search_fts")
+    assert run("reindex").exit_code == 0
+
+    assert "Translate text" in run("search", "translate").stdout
+
+
+@pytest.fixture
+def offers():
+    """Two agents, of which one was only begun."""
+    skills = [skill("Translate text"), skill("日本語 / two\nlines", tags=["CJK"])]
+    active = register(card_bytes(skills=skills)).entry
+    curate(active, {"status": Status.ACTIVE}, by=UserFactory())
+    register(card_bytes(url="https://unknown.example/a2a", name="Unknown"))
+
+
+def test_a_search_is_an_aligned_table_and_tells_how_much_there_is(offers):
+    result = run("search")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "Capability          Kind       Agent       Protocol  Status  Provider",
+        "Translate text      a2a.skill  Translator  a2a       active  Acme",
+        "日本語 / two lines  a2a.skill  Translator  a2a       active  Acme",
+    ]
+    assert result.stderr == "2 of 2 capabilities\n"
+
+
+def test_a_search_asks_what_the_page_asks(offers):
+    assert "日本語" in run("search", "cjk LINES").stdout
+    assert run("search", '"lines two"').stdout == ""
+    assert run("search", "text", "--kind", "mcp.tool").stdout == ""
+    by_agent = run("search", "--sort", "agentName_asc", "--limit", "1")
+    assert by_agent.stderr == "1 of 2 capabilities\n"
+
+
+def test_a_search_as_json_is_what_the_api_answers(offers, viewer):
+    lines = run("search", "--json").stdout.splitlines()
+
+    items = viewer.get("/api/v1/capabilities").json()["items"]
+    assert [json.loads(line) for line in lines] == items
+
+
+def test_nothing_found_is_said_and_is_no_failure():
+    result = run("search", "nothing says this")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "0 of 0 capabilities\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["--kind", "a2a.interface"], "--kind"),
+        (["--sort", "upwards"], "--sort"),
+        (["x" * 1001], "QUERY"),
+        (["--limit", "0"], "--limit"),
+    ],
+)
+def test_a_search_that_makes_no_sense_is_a_usage_error(arguments, hint):
+    result = run("search", *arguments)
+
+    assert result.exit_code == 2
+    assert hint in result.stderr
+
+
+def test_the_help_tells_of_searching_and_reindexing():
+    told = run("--help").stdout
+
+    assert "Find capabilities of reachable agents" in told
+    assert "Rebuild the search index" in told
+    assert "keep a phrase" in " ".join(run("search", "--help").stdout.split())
 
 
 def test_manage_hands_over_to_django():

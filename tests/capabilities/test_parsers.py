@@ -167,6 +167,10 @@ def test_a_reading_without_errors_is_valid_whatever_its_warnings():
     assert reading.warnings == [Problem("$.odd", "is odd")]
 
 
+def test_a_reading_without_a_record_is_not_valid():
+    assert not Reading().valid
+
+
 def test_every_error_is_told_not_just_the_first():
     reading = examine(notebook(" ", "n" * 501, name="", edition="e" * 256))
 

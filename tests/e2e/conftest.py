@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+from django.test import Client
 from playwright.sync_api import sync_playwright
 
 from tests.factories import UserFactory
@@ -16,6 +17,8 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+# What browser and htmx say of an answer that is meant to be an error.
+REFUSED = ("Failed to load resource", "Response Status Error Code")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,13 +41,21 @@ def open_page(chromium, server):
     """Opens pages in contexts of their own; any complaint of the browser fails."""
     contexts, complaints = [], []
 
-    def open_one(**options):
+    def complain(text, refusals):
+        if not (refusals and text.startswith(REFUSED)):
+            complaints.append(text)
+
+    def open_one(*, refusals=False, **options):
         context = chromium.new_context(base_url=server, **options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
-        page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
+        page.on("console", lambda m: m.type == "error" and complain(m.text, refusals))
         page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda r: r.url.startswith(server) or complaints.append(f"asked {r.url}"),
+        )
         return page
 
     yield open_one
@@ -54,17 +65,29 @@ def open_page(chromium, server):
 
 
 @pytest.fixture
-def log_in():
-    """Logs a new user of the role in, through the login page."""
+def log_in(server):
+    """Logs a new user of the role in, as if it had been through the login page."""
 
-    def through(page, role):
+    def known(page, role):
         user = UserFactory(role=role)
-        user.set_password("correct horse")
-        user.save()
-        page.goto("/admin/login/")
-        page.fill("#id_username", user.username)
-        page.fill("#id_password", "correct horse")
-        page.click("input[type=submit]")
+        client = Client()
+        client.force_login(user)
+        session = client.cookies["sessionid"].value
+        page.context.add_cookies(
+            [{"name": "sessionid", "value": session, "url": server}]
+        )
         return user
 
-    return through
+    return known
+
+
+@pytest.fixture
+def open_as(open_page, log_in):
+    """Opens a page for somebody of a role; a viewer, if not told otherwise."""
+
+    def open_one(role="Viewer", **options):
+        page = open_page(**options)
+        log_in(page, role)
+        return page
+
+    return open_one

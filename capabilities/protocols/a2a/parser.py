@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from typing import Any
+from urllib.parse import urljoin
 
+from ...asking import Ask
 from ...connections import Connection
 from ...features import AgentFeature
 from ...parsers import Parser
@@ -76,6 +78,12 @@ class A2AParser(Parser):
             return True
         card_like = {"url", "protocolVersion", "preferredTransport"} & document.keys()
         return "skills" in document and bool(card_like)
+
+    def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
+        """For the card: where it came from, else where cards are kept."""
+        if definition_url:
+            return [Ask(definition_url)]
+        return [Ask(urljoin(endpoint, path)) for path in self.well_known]
 
     def connection(self, document: Document, record: AgentRecord) -> Connection:
         return connection(record)

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from ...asking import Ask
 from ...connections import Connection
 from ...features import AgentFeature
 from ...parsers import Parser
 from ...problems import Document, Problems, member
 from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, too_long
 from .connecting import connection
+from .greeting import discover, initialize
 from .primitives import read_prompts, read_resources, read_tools
 from .records import KINDS
 from .signs import is_server
@@ -70,6 +72,9 @@ class MCPParser(Parser):
 
     def recognises(self, document: Document) -> bool:
         return is_server(unwrapped(document)[0])
+
+    def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
+        return [discover(endpoint), initialize(endpoint)]
 
     def connection(self, document: Document, record: AgentRecord) -> Connection:
         return connection(unwrapped(document)[0], record)

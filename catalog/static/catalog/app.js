@@ -1,6 +1,9 @@
 // What plain links and forms cannot do; every page works without it.
 "use strict";
 
+// Browsers lend their clipboard to secure places only.
+if (navigator.clipboard) document.documentElement.classList.add("can-copy");
+
 // A search box within reach of one key.
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
@@ -47,19 +50,29 @@ document.addEventListener("htmx:afterSwap", () => {
   }
 });
 
+// The same question asked twice is one step back, not two.
+document.addEventListener("htmx:beforeHistoryUpdate", (event) => {
+  const update = event.detail.history;
+  const place = new URL(update.path, location.href);
+  if (place.href === location.href) update.type = "replace";
+});
+
 // Something went wrong on the way: say so, and offer to try again.
-function tell(failed) {
+let failed = null;
+function tell(element) {
+  failed = element;
   for (const notice of document.querySelectorAll(".failed")) {
-    notice.classList.toggle("shown", failed);
+    notice.classList.toggle("shown", failed !== null);
   }
 }
-document.addEventListener("htmx:beforeRequest", () => tell(false));
+document.addEventListener("htmx:beforeRequest", () => tell(null));
 for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
-  document.addEventListener(name, () => tell(true));
+  document.addEventListener(name, (event) => tell(event.detail.elt));
 }
+document.addEventListener("htmx:historyCacheMissLoadError", () => location.reload());
 document.addEventListener("click", (event) => {
-  if (event.target.closest(".retry")) {
-    window.htmx.trigger("form.live", "submit");
+  if (failed && event.target.closest(".retry")) {
+    window.htmx.trigger(failed, failed.matches("form") ? "submit" : "click");
   }
   const copy = event.target.closest(".copy");
   if (copy) {

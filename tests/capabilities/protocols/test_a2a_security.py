@@ -240,6 +240,7 @@ def test_a_skill_that_asks_for_nothing_is_not_one_that_does_not_say():
     ],
 )
 def test_a_requirement_that_cannot_be_read_is_told(stated, path):
+    assert read(card(**stated)).valid
     assert warnings(card(**stated)) == [f"$.{path}"]
     assert warnings(card(skills=[skill(**stated)])) == [f"$.skills[0].{path}"]
 

@@ -1,0 +1,1 @@
+"""What AgentLens costs, measured and printed as ratios; never a timed test."""

@@ -1,0 +1,120 @@
+"""Tables of times for the curious, ratios beside their goals for everybody."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import ge, le
+from statistics import median, quantiles
+
+from .queries import FAMILIES, SELECTIVE, WEIGHTS
+
+Sizes = dict[str, dict]
+SIGNS = {">=": ge, "<=": le}
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    database: str
+    name: str
+    value: float
+    sign: str = ""
+    goal: float = 0
+
+    @property
+    def verdict(self) -> str:
+        if not self.sign:
+            return "(no goal)"
+        return "met" if SIGNS[self.sign](self.value, self.goal) else "MISSED"
+
+    def __str__(self) -> str:
+        goal = f"{self.sign} {self.goal:g}" if self.sign else ""
+        told = f"{self.name} | {self.value:.1f} | {goal} | {self.verdict}"
+        return f"| {self.database} | {told} |"
+
+
+def of(times: list, family: str) -> list[float]:
+    return [ms for name, ms in times if name == family]
+
+
+def all_of(times: list) -> list[float]:
+    return [ms for _, ms in times]
+
+
+def p95(times: list[float]) -> float:
+    return quantiles(times, n=20, method="inclusive")[-1] if times[1:] else times[0]
+
+
+def steady(rounds: list, measure) -> float:
+    """Of the rounds, the middle one: one hiccup of the machine does not count."""
+    return median(measure(all_of(times)) for times in rounds)
+
+
+def show(results: dict[str, Sizes]) -> int:
+    print("\nTimes are in ms, p50 / p95, and this machine's; only the ratios count.")
+    for database, sizes in results.items():
+        for size, result in sizes.items():
+            print(f"\n## {database}, {size}: {result['rows']:,} rows searched\n")
+            print("\n".join(table(result)))
+    print("\n## Ratios, within this run\n")
+    print("| Database | Ratio | Measured | Goal | |\n|---|---|---|---|---|")
+    for database, sizes in results.items():
+        print("\n".join(map(str, ratios(database, sizes))))
+    wrong = [
+        f"{database}, {size}: {difference}"
+        for database, sizes in results.items()
+        for size, result in sizes.items()
+        for difference in result["differences"]
+    ]
+    print("\n".join(verdicts(results, wrong)))
+    return 1 if wrong else 0
+
+
+def verdicts(results: dict[str, Sizes], wrong: list[str]) -> Iterator[str]:
+    answers = sum(r["answers"] for sizes in results.values() for r in sizes.values())
+    yield f"\nRows and totals against a plain scan: {answers} answers compared,"
+    yield f"{len(wrong)} differ: MISSED" if wrong else "identical: met"
+    yield from wrong[:20]
+
+
+def table(result: dict) -> Iterator[str]:
+    http = [time for times in result["rounds"]["http"] for time in times]
+    yield "| Family | of 100 | matches | in process | naive, p50 | HTTP |"
+    yield "|---|---|---|---|---|---|"
+    for family in FAMILIES:
+        ours, plain, served = (
+            of(times, family) for times in (result["ours"], result["naive"], http)
+        )
+        matches = median(total for name, total in result["totals"] if name == family)
+        yield (
+            f"| {family} | {WEIGHTS[family]} | {matches:g}"
+            f" | {median(ours):.2f} / {p95(ours):.2f} | {median(plain):.0f}"
+            f" | {median(served):.2f} / {p95(served):.2f} |"
+        )
+    for name, rounds in result["rounds"].items():
+        middle, high = steady(rounds, median), steady(rounds, p95)
+        yield f"\n{LABELS[name]}: p50 {middle:.2f}, p95 {high:.2f}"
+
+
+LABELS = {
+    "http": "The mix over HTTP",
+    "whole": "Bare WSGI, the endpoint's SQL",
+    "searching": "Bare WSGI, the search's SQL alone",
+}
+
+
+def ratios(database: str, sizes: Sizes) -> Iterator[Ratio]:
+    small = sizes["10k"]["rounds"]
+    if large := sizes.get("100k"):
+        for family in [*SELECTIVE, "two letters, rare"]:
+            naive, ours = (median(of(large[k], family)) for k in ("naive", "ours"))
+            goal = (">=", 50) if family in SELECTIVE else ()
+            name = f"search {family} at 100k: naive / ours"
+            yield Ratio(database, name, naive / ours, *goal)
+    for size, goal in {"100k": 2.5, "1M": 6}.items():
+        if size in sizes:
+            grown = steady(sizes[size]["rounds"]["http"], p95)
+            value = grown / steady(small["http"], p95)
+            yield Ratio(database, f"HTTP p95, {size} / 10k", value, "<=", goal)
+    for plan in ("whole", "searching"):
+        value = steady(small["http"], median) / steady(small[plan], median)
+        name = f"HTTP p50, 10k: endpoint / {LABELS[plan]}"
+        yield Ratio(database, name, value, "<=", 2)

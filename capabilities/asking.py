@@ -1,0 +1,14 @@
+"""How to ask an agent whether it lives, in its protocol's own words."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One HTTP request whose mere answer tells; the body is JSON."""
+
+    url: str
+    method: str = "GET"
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,98 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from catalog import search
+from catalog.health import Probe, after, interval_after, record
+from catalog.models import Source, Status
+from tests.factories import CatalogEntryFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def well(latency_ms=100, at=None):
+    return Probe(at or timezone.now(), latency_ms)
+
+
+def failed(at=None):
+    return Probe(at or timezone.now(), error="HTTP 503")
+
+
+@pytest.mark.parametrize(
+    ("probe", "failures", "status", "then"),
+    [
+        (well(100), 0, Status.ACTIVE, 0),
+        (well(1500), 0, Status.ACTIVE, 0),
+        (well(1501), 0, Status.DEGRADED, 0),
+        (well(100), 7, Status.ACTIVE, 0),
+        (failed(), 0, Status.DEGRADED, 1),
+        (failed(), 1, Status.DEGRADED, 2),
+        (failed(), 2, Status.OFFLINE, 3),
+        (failed(), 9, Status.OFFLINE, 10),
+    ],
+)
+def test_how_an_agent_is_after_a_probe(probe, failures, status, then):
+    state = after(probe, failures)
+
+    assert (state.status, state.failures) == (status, then)
+
+
+def test_going_away_and_coming_back():
+    entry = CatalogEntryFactory(status=Status.UNKNOWN, offers=["a2a.skill"])
+    seen = []
+    for probe in (well(), failed(), failed(), failed(), well()):
+        record(entry, probe)
+        entry.refresh_from_db()
+        listed = search.find(search.Question(), 10).total
+        seen.append((entry.status, listed))
+
+    assert seen == [
+        (Status.ACTIVE, 1),
+        (Status.DEGRADED, 1),
+        (Status.DEGRADED, 1),
+        (Status.OFFLINE, 0),
+        (Status.ACTIVE, 1),
+    ]
+
+
+def test_what_was_learned_is_written_down():
+    entry = CatalogEntryFactory()
+    record(entry, well(321))
+    record(entry, failed())
+    entry.refresh_from_db()
+
+    assert (entry.latency_ms, entry.last_error) == (321, "HTTP 503")
+    assert entry.last_success_at < entry.last_probed_at
+    assert entry.next_probe_at > timezone.now()
+
+
+def test_a_late_result_never_overwrites_a_newer_one():
+    entry = CatalogEntryFactory()
+    now = timezone.now()
+    record(entry, well(at=now))
+
+    assert not record(entry, failed(at=now - timedelta(seconds=5)))
+    entry.refresh_from_db()
+    assert entry.status == Status.ACTIVE
+
+
+@pytest.mark.parametrize(
+    "left_alone", [{"status": Status.DEPRECATED}, {"source": Source.DEMO}]
+)
+def test_what_people_decided_no_probe_changes(left_alone):
+    entry = CatalogEntryFactory(**left_alone)
+    before = entry.status
+
+    assert not record(entry, failed())
+    entry.refresh_from_db()
+    assert (entry.status, entry.last_probed_at) == (before, None)
+
+
+def test_agents_that_fail_are_asked_ever_less_often(settings):
+    settings.AGENTLENS_PROBE_INTERVAL = 60
+    minutes = [interval_after(n).total_seconds() / 60 for n in range(12)]
+
+    assert minutes[:4] == [1, 1, 1, 2]
+    assert minutes == sorted(minutes)
+    assert minutes[-1] == 60

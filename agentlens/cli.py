@@ -80,14 +80,21 @@ class Item:
 @main.command(name="import")
 @click.argument("targets", metavar="PATH_OR_URL...", nargs=-1, required=True)
 @click.option("--protocol", default="", help="Instead of recognising it.")
-def import_(targets: tuple[str, ...], protocol: str):
+@click.option(
+    "--authorization",
+    default="",
+    envvar="AGENTLENS_IMPORT_AUTHORIZATION",
+    help="An Authorization header for running MCP servers; never stored.",
+)
+def import_(targets: tuple[str, ...], protocol: str, authorization: str):
     """Catalogue definitions from files, folders, URLs and exports (.jsonl)."""
     from capabilities.parsers import parsers
 
     if protocol and protocol not in parsers:
         known = ", ".join(parser.slug for parser in parsers)
         raise click.BadParameter(f"must be one of: {known}", param_hint="--protocol")
-    items = [item for target in targets for item in items_of(target, protocol)]
+    given = (protocol, authorization)
+    items = [item for target in targets for item in items_of(target, *given)]
     results: Counter[str] = Counter()
     refused: list[str] = []
     with click.progressbar(items, label="Importing", **PROGRESS) as progress:
@@ -100,13 +107,13 @@ def import_(targets: tuple[str, ...], protocol: str):
     sys.exit(1 if refused else 0)
 
 
-def items_of(target: str, protocol: str) -> Iterator[Item]:
+def items_of(target: str, protocol: str, authorization: str) -> Iterator[Item]:
     from catalog.intake import import_url, register
     from catalog.models import Source
     from catalog.transfer import import_line
 
     if re.match(r"https?://", target):
-        yield Item(target, lambda: import_url(target, protocol))
+        yield Item(target, lambda: import_url(target, protocol, authorization))
         return
     for path in paths_of(Path(target)):
         if path.suffix == ".jsonl":

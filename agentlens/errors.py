@@ -13,7 +13,7 @@ from rest_framework.views import set_rollback
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
 from catalog.api.errors import Refusal
-from catalog.fetch import FetchFailed, FetchTimeout, UrlNotAllowed
+from catalog.fetch import AuthorizationNeeded, FetchFailed, FetchTimeout, UrlNotAllowed
 
 from .request_ids import current_request_id
 
@@ -34,6 +34,7 @@ CODES = {
 FETCH_ERRORS = {
     UrlNotAllowed: (400, "URL_NOT_ALLOWED"),
     FetchFailed: (502, "FETCH_FAILED"),
+    AuthorizationNeeded: (502, "FETCH_FAILED"),
     FetchTimeout: (504, "FETCH_TIMEOUT"),
 }
 

@@ -17,7 +17,7 @@ import psycopg
 
 from tests.with_services import binary, postgresql
 
-from . import report
+from . import report, served
 
 SIZES = {"10k": 10_000, "100k": 100_000, "1M": 1_000_000}
 
@@ -33,7 +33,17 @@ def databases() -> Iterator[dict[str, str]]:
         yield {"SQLite": "", "PostgreSQL": server}
 
 
-def measured(server: str, folder: Path, size: int) -> dict:
+def measured(database: str, server: str, folder: Path, sizes: list[str]) -> dict:
+    results = {}
+    for size in sizes:
+        print(f"{database}, {size}", file=sys.stderr)
+        results[size] = in_process(server, folder / database / size, SIZES[size])
+    print(f"{database}, over HTTP", file=sys.stderr)
+    served.measure(results)
+    return results
+
+
+def in_process(server: str, folder: Path, size: int) -> dict:
     """In a process of its own: settings are read once."""
     environment = {
         **os.environ,
@@ -46,7 +56,7 @@ def measured(server: str, folder: Path, size: int) -> dict:
     }
     command = [sys.executable, "-m", "bench.measure", str(size)]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    return orjson.loads(done.stdout)
+    return {**orjson.loads(done.stdout), "size": size, "environment": environment}
 
 
 def created(server: str, size: int) -> str:
@@ -62,14 +72,12 @@ def main(largest: str) -> int:
     if largest not in SIZES:
         raise SystemExit(f"SIZE must be one of: {', '.join(SIZES)}")
     sizes = [name for name, size in SIZES.items() if size <= SIZES[largest]]
-    results: dict[str, dict[str, dict]] = {}
     temporary = tempfile.TemporaryDirectory(prefix="agentlens-bench-")
     with temporary as folder, databases() as servers:
-        for database, server in servers.items():
-            results[database] = {
-                size: measured(server, Path(folder) / database / size, SIZES[size])
-                for size in sizes
-            }
+        results = {
+            database: measured(database, server, Path(folder), sizes)
+            for database, server in servers.items()
+        }
     return report.show(results)
 
 

@@ -47,7 +47,7 @@ NOT_PUBLIC = (
 # Not the loop's own threads: a loop that ends waits for those, however slow the DNS.
 LOOK_UPS = ThreadPoolExecutor(32, "look-up")
 # They tell whole addresses and headers, secrets in them included: not in our logs.
-for talkative in ("httpx2", "httpcore2.http11"):
+for talkative in ("httpx2", "httpcore2.http11", "mcp"):
     logging.getLogger(talkative).addFilter(lambda _: False)
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -63,6 +63,10 @@ class UrlNotAllowed(FetchError):
 
 class FetchFailed(FetchError):
     """The other side refused, misbehaved or does not exist."""
+
+
+class AuthorizationNeeded(FetchFailed):
+    """The other side lives, and tells only those it knows."""
 
 
 class FetchTimeout(FetchError):
@@ -98,10 +102,12 @@ async def fetch(url: str, etag: str = "") -> Fetched:
         raise FetchFailed(f"Could not fetch from {host_of(url)}: {reason}") from error
 
 
-def guarded_client(**options: Any) -> httpx2.AsyncClient:
+def guarded_client(
+    transport: "GuardedTransport | None" = None, **options: Any
+) -> httpx2.AsyncClient:
     """An HTTP client that can only reach where we are allowed to go."""
     return httpx2.AsyncClient(
-        transport=GuardedTransport(),
+        transport=transport or GuardedTransport(),
         follow_redirects=False,
         trust_env=False,
         timeout=settings.AGENTLENS_FETCH_TIMEOUT,
@@ -195,6 +201,37 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=tls_context(), network_backend=GuardedBackend()
         )
+
+
+class BoundedTransport(GuardedTransport):
+    """For clients that read whole answers: so much in all, and nothing packed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = BYTES_LIMIT
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.headers["Accept-Encoding"] = "identity"
+        response = await super().handle_async_request(request)
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise FetchFailed("The answer is packed, which was not asked for")
+        response.stream = BoundedStream(response.stream, self)
+        return response
+
+
+class BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, transport: BoundedTransport) -> None:
+        self.stream, self.transport = stream, transport
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self.stream:
+            self.transport.left -= len(chunk)
+            if self.transport.left < 0:
+                raise FetchFailed(f"The answers are larger than {BYTES_LIMIT} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
 
 
 @cache

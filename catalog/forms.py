@@ -15,7 +15,15 @@ class RegisterForm(forms.Form):
         required=False,
         max_length=2000,
         widget=forms.TextInput(attrs={"size": 80, "inputmode": "url"}),
-        help_text="Of a definition, or of a host that keeps one at a known path.",
+        help_text="Of a definition, of a host that keeps one at a known path, or of a"
+        " running MCP server.",
+    )
+    authorization = forms.CharField(
+        required=False,
+        max_length=8000,
+        widget=forms.PasswordInput(attrs={"size": 80, "autocomplete": "off"}),
+        help_text="An Authorization header, if the MCP server wants one. Used once,"
+        " never stored.",
     )
     definition = forms.CharField(
         required=False,
@@ -60,7 +68,9 @@ class RegisterForm(forms.Form):
         asked = self.cleaned_data
         try:
             if asked["url"]:
-                return look_at_url(asked["url"], asked["protocol"])
+                return look_at_url(
+                    asked["url"], asked["protocol"], asked["authorization"]
+                )
         except FetchError as error:
             self.add_error("url", str(error))
             return None

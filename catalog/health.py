@@ -47,8 +47,8 @@ def after(probe: Probe, failures: int) -> State:
 def interval_after(failures: int) -> timedelta:
     """When to ask again: agents that fail are asked ever less often, up to an hour."""
     interval = timedelta(seconds=settings.AGENTLENS_PROBE_INTERVAL)
-    patience = max(0, failures - settings.AGENTLENS_OFFLINE_AFTER + 1)
-    return min(interval * 2 ** min(patience, 12), max(interval, BACK_OFF_LIMIT))
+    doublings = min(max(0, failures - settings.AGENTLENS_OFFLINE_AFTER + 1), 12)
+    return min(interval * float(2**doublings), max(interval, BACK_OFF_LIMIT))
 
 
 @transaction.atomic

@@ -1,7 +1,7 @@
 """From a document or a URL to a catalogued entry."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
@@ -12,11 +12,22 @@ from capabilities.parsers import ParseError, parse, parsers
 from capabilities.problems import Problem
 from capabilities.records import AgentRecord
 
-from .fetch import Fetched, FetchError, FetchTimeout, UrlNotAllowed, check_url, fetch
+from .fetch import (
+    AuthorizationNeeded,
+    Fetched,
+    FetchError,
+    FetchTimeout,
+    UrlNotAllowed,
+    check_url,
+    fetch,
+)
 from .health import Probe, record
 from .ingest import Definition, Outcome, ingest
+from .introspect import introspect
 from .models import CatalogEntry, Source
 from .probing import probe, target_of
+
+MCP = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +45,12 @@ def register(raw: bytes, protocol: str = "", source: str = Source.PUSH) -> Outco
     return replace(ingest(Definition(record, raw, source)), warnings=warnings)
 
 
-def import_url(url: str, protocol: str = "") -> Outcome:
-    """Catalogue the definition at a URL, or at the places where its host keeps one."""
-    return import_found(find(url, protocol))
+def import_url(url: str, protocol: str = "", authorization: str = "") -> Outcome:
+    """Catalogue the definition at a URL, or at the places where its host keeps one.
+
+    A running MCP server is asked what it offers; `authorization` is for that, once.
+    """
+    return import_found(find(url, protocol, authorization))
 
 
 def import_found(found: Found) -> Outcome:
@@ -58,11 +72,12 @@ def probe_now(entry: CatalogEntry) -> Probe | None:
     return outcome
 
 
-def find(url: str, protocol: str = "") -> Found:
+def find(url: str, protocol: str = "", authorization: str = "") -> Found:
     """The first definition at the URL or its well-known places; nothing is stored."""
     check_url(url)
     places = list(dict.fromkeys(candidates(url, protocol)))
-    return async_to_sync(first_definition)(places, held(places), protocol)
+    search = Search(url, places, held(places), protocol, authorization)
+    return async_to_sync(search.run)()
 
 
 def held(places: list[str]) -> dict[str, Fetched]:
@@ -91,35 +106,68 @@ def candidates(url: str, protocol: str) -> Iterator[str]:
     yield url
 
 
-async def first_definition(
-    places: list[str], known: dict[str, Fetched], protocol: str
-) -> Found:
-    """Ask each place in turn, all within the time of one fetch."""
-    failures: list[Exception] = []
-    try:
-        async with asyncio.timeout(settings.AGENTLENS_FETCH_TIMEOUT):
-            for place in places:
-                try:
-                    return await definition_at(place, known.get(place), protocol)
-                except UrlNotAllowed:
-                    raise
-                except (FetchError, ParseError) as error:
-                    failures.append(error)
-    except TimeoutError:
-        failures.append(FetchTimeout("No definition was found in time"))
-    raise max(failures, key=telling)
+@dataclass(frozen=True, slots=True)
+class Search:
+    """For the definition of the agent at a URL, all within the time of one fetch."""
 
+    url: str
+    places: list[str]
+    known: dict[str, Fetched]
+    protocol: str
+    authorization: str
 
-async def definition_at(place: str, known: Fetched | None, protocol: str) -> Found:
-    fetched = await fetch(place, known.etag if known else "")
-    if known and fetched.not_modified:
-        fetched = known
-    return Found(fetched, *parse(fetched.body, protocol))
+    async def run(self) -> Found:
+        """Ask each in turn; when none has one, tell the most telling reason."""
+        failures: list[Exception] = []
+        try:
+            async with asyncio.timeout(settings.AGENTLENS_FETCH_TIMEOUT):
+                for attempt in self.attempts():
+                    try:
+                        found = await attempt
+                    except UrlNotAllowed:
+                        raise
+                    except (FetchError, ParseError) as error:
+                        failures.append(error)
+                    else:
+                        return self.remarked(found, failures)
+        except TimeoutError:
+            failures.append(FetchTimeout("No definition was found in time"))
+        raise max(failures, key=telling)
+
+    def attempts(self) -> Iterator[Awaitable[Found]]:
+        """A server that is said to speak MCP is asked itself; else it comes last."""
+        if self.protocol == MCP:
+            yield self.live()
+        for place in self.places:
+            yield self.at(place)
+        if not self.protocol:
+            yield self.live()
+
+    async def at(self, place: str) -> Found:
+        known = self.known.get(place)
+        fetched = await fetch(place, known.etag if known else "")
+        if known and fetched.not_modified:
+            fetched = known
+        return Found(fetched, *parse(fetched.body, self.protocol))
+
+    async def live(self) -> Found:
+        raw = await introspect(self.url, self.authorization)
+        return Found(Fetched(self.url, raw), *parse(raw, MCP))
+
+    def remarked(self, found: Found, failures: list[Exception]) -> Found:
+        """A card found where the server itself would not talk: say what is missing."""
+        closed = any(isinstance(failure, AuthorizationNeeded) for failure in failures)
+        if not closed:
+            return found
+        message = "the server asks for authorisation: only its card was read"
+        return replace(found, warnings=[Problem("$", message), *found.warnings])
 
 
 def telling(error: Exception) -> int:
     """A card with faults says more than a page that is none, and that than silence."""
+    if isinstance(error, AuthorizationNeeded):
+        return 1
     if not isinstance(error, ParseError):
         return 0
     reading = error.reading
-    return 1 + bool(reading.protocol) + bool(reading.record)
+    return 2 + bool(reading.protocol) + bool(reading.record)

@@ -68,9 +68,9 @@ def look_at(raw: bytes, protocol: str = "") -> Review:
     return reviewed(Candidate.of(raw, protocol))
 
 
-def look_at_url(url: str, protocol: str = "") -> Review:
+def look_at_url(url: str, protocol: str = "", authorization: str = "") -> Review:
     """The same for what is found at a URL; raises what fetching raises."""
-    found = find(url, protocol)
+    found = find(url, protocol, authorization)
     fetched = found.fetched
     return reviewed(
         Candidate.of(fetched.body, found.record.protocol, fetched.url, fetched.etag)

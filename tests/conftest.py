@@ -1,4 +1,5 @@
 import socket
+from contextlib import contextmanager
 from threading import Thread
 
 import pytest
@@ -49,8 +50,8 @@ def admin(client_for):
     return client_for("Admin")
 
 
-@pytest.fixture
-def server(transactional_db):
+@contextmanager
+def serving():
     """AgentLens as it is served, on a free port of this machine."""
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
@@ -62,3 +63,9 @@ def server(transactional_db):
     yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture
+def server(transactional_db):
+    with serving() as address:
+        yield address

@@ -30,6 +30,7 @@ class Request:
     path: str
     headers: Message
     body: bytes = b""
+    method: str = "GET"
 
 
 Route = bytes | Callable[[Request], Iterable[bytes]]
@@ -58,7 +59,8 @@ class Server(socketserver.ThreadingTCPServer):
 
     @property
     def paths(self) -> list[str]:
-        return [request.path for request in self.requests]
+        """What was fetched, in order."""
+        return [request.path for request in self.requests if request.method == "GET"]
 
     def url(self, path: str = "", host: str = "") -> str:
         name = host or (f"[{self.host}]" if ":" in self.host else self.host)
@@ -72,10 +74,10 @@ class Handler(socketserver.StreamRequestHandler):
     timeout = 10
 
     def handle(self) -> None:
-        path = self.rfile.readline().split()[1].decode()
+        method, path, _ = self.rfile.readline().decode("latin-1").split()
         headers = parse_headers(self.rfile)
         body = self.rfile.read(int(headers.get("Content-Length", 0)))
-        request = Request(path, headers, body)
+        request = Request(path, headers, body, method)
         self.server.requests.append(request)
         route = self.server.routes.get(path, reply(404))
         with suppress(OSError):

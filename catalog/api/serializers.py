@@ -196,6 +196,13 @@ class ImportSerializer(serializers.Serializer):
         help_text="A definition's own URL, or a host that keeps one at a known path.",
     )
     protocol = serializers.ChoiceField(choices=[], required=False)
+    authorization = TextField(
+        max_length=8000,
+        required=False,
+        write_only=True,
+        help_text="An `Authorization` header for a running MCP server; used for this"
+        " import only, never stored.",
+    )
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

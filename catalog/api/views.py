@@ -186,9 +186,12 @@ class CatalogEntryViewSet(
     )
     @action(detail=False, methods=["post"], url_path="import", url_name="import")
     def import_url(self, request):
-        """Fetch a definition and register it; a bare host is asked at known paths."""
+        """Fetch a definition, or ask a running MCP server, and register what it says.
+
+        A bare host is asked at the known paths.
+        """
         asked = validated(ImportSerializer(data=request.data))
-        return self.told(intake.import_url(asked["url"], asked.get("protocol", "")))
+        return self.told(intake.import_url(**asked))
 
     @extend_schema(
         summary="Read the raw definition",

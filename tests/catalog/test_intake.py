@@ -55,7 +55,7 @@ def cached(body, etag='"1"'):
 def test_the_url_its_known_paths_and_the_root_are_asked_in_order(
     asked, protocol, expected, server
 ):
-    with pytest.raises(FetchFailed, match="answered HTTP 404"):
+    with pytest.raises(FetchFailed):
         find(server.url(asked), protocol)
     assert server.paths == expected
 

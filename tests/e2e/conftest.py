@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from playwright.sync_api import sync_playwright
 
+from tests.conftest import serving
 from tests.factories import UserFactory
 
 FLAGS = [
@@ -36,19 +37,39 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def address():
+    with serving() as place:
+        yield place
+
+
 @pytest.fixture
-def open_page(chromium, server):
-    """Opens pages in contexts of their own; any complaint of the browser fails."""
-    contexts, complaints = [], []
+def server(address, transactional_db):
+    """One server for all tests, and for each of them an empty catalog."""
+    return address
+
+
+@pytest.fixture(scope="session")
+def usual(chromium, address):
+    """A browser that has been here before; it forgets who it was with each test."""
+    context = chromium.new_context(base_url=address)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def open_page(chromium, server, usual):
+    """Opens pages, unusual ones in a browser of their own; any complaint fails."""
+    pages, complaints = [], []
 
     def complain(text, refusals):
         if not (refusals and text.startswith(REFUSED)):
             complaints.append(text)
 
     def open_one(*, refusals=False, **options):
-        context = chromium.new_context(base_url=server, **options)
-        contexts.append(context)
-        page = context.new_page()
+        browser = chromium.new_context(base_url=server, **options) if options else usual
+        page = browser.new_page()
+        pages.append(page)
         page.set_default_timeout(10_000)
         page.on("console", lambda m: m.type == "error" and complain(m.text, refusals))
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -59,8 +80,9 @@ def open_page(chromium, server):
         return page
 
     yield open_one
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close() if page.context is usual else page.context.close()
+    usual.clear_cookies()
     assert not complaints
 
 

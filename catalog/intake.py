@@ -7,6 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.utils import timezone
 
 from capabilities.parsers import ParseError, parse, parsers
 from capabilities.problems import Problem
@@ -60,6 +61,14 @@ def import_found(found: Found) -> Outcome:
     outcome = replace(ingest(definition), warnings=found.warnings)
     probe_now(outcome.entry)
     return outcome
+
+
+def pause_left(entry: CatalogEntry) -> float:
+    """How long to wait before the same agent may be probed by hand again."""
+    if entry.last_probed_at is None:
+        return 0.0
+    gone = (timezone.now() - entry.last_probed_at).total_seconds()
+    return max(0.0, settings.AGENTLENS_PROBE_PAUSE - gone)
 
 
 def probe_now(entry: CatalogEntry) -> Probe | None:

@@ -14,4 +14,5 @@ urlpatterns = [
         name="capability_detail",
     ),
     path("catalog/<uuid:pk>", views.entry_detail, name="entry_detail"),
+    path("catalog/<uuid:pk>/probe", views.entry_probe, name="entry_probe"),
 ]

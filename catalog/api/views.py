@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Prefetch
 from django.http import HttpResponse
-from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import mixins
@@ -75,14 +73,6 @@ def unknown_members(serializer, body: dict, at: str = "") -> Iterator[str]:
             yield at + name
         elif isinstance(field, Serializer) and isinstance(value, dict):
             yield from unknown_members(field, value, f"{at}{name}.")
-
-
-def pause_left(entry: CatalogEntry) -> float:
-    """How long to wait before the same agent may be probed by hand again."""
-    if entry.last_probed_at is None:
-        return 0
-    gone = (timezone.now() - entry.last_probed_at).total_seconds()
-    return max(0.0, settings.AGENTLENS_PROBE_PAUSE - gone)
 
 
 class CatalogEntryViewSet(
@@ -229,7 +219,7 @@ class CatalogEntryViewSet(
         entry = self.get_object()
         if not entry.can_be_probed:
             raise Conflict("This agent is never probed")
-        if wait := pause_left(entry):
+        if wait := intake.pause_left(entry):
             raise Throttled(wait)
         outcome = intake.probe_now(entry)
         return Response(ProbeSerializer({"outcome": outcome, "health": entry}).data)

@@ -1,7 +1,7 @@
 """The web pages: functions, one screen each."""
 
 from .capabilities import capability_detail, capability_list
-from .entries import entry_detail, entry_list
+from .entries import entry_detail, entry_list, entry_probe
 from .register import register
 
 __all__ = [
@@ -9,5 +9,6 @@ __all__ = [
     "capability_list",
     "entry_detail",
     "entry_list",
+    "entry_probe",
     "register",
 ]

@@ -30,3 +30,4 @@ def permission_needed(permission: str):
 
 reader = permission_needed("catalog.view_catalogentry")
 editor = permission_needed("catalog.add_catalogentry")
+curator = permission_needed("catalog.change_catalogentry")

@@ -1,16 +1,18 @@
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from capabilities.parsers import connection_of, parsers
 
 from ..filters import SORTS, CatalogEntryFilterSet
 from ..htmx import wants_partial
+from ..intake import pause_left, probe_now
 from ..models import AgentType, CatalogEntry, Status, capability_count
-from .access import reader
+from .access import curator, reader
 
 PAGE_SIZE = 24
 # Asked by links from elsewhere, and shown as filters that can be taken away.
@@ -94,6 +96,22 @@ def entry_detail(request, pk):
         "definition": agent_type.definition.decode(errors="replace"),
     }
     return render(request, "catalog/entry_detail.html", context)
+
+
+@require_POST
+@curator
+def entry_probe(request, pk):
+    """Ask the agent now, and show how it is."""
+    entry = get_object_or_404(CatalogEntry.objects.select_related("agent_type"), pk=pk)
+    outcome = None if pause_left(entry) else probe_now(entry)
+    if outcome is None:
+        reason = "is never probed" if not entry.can_be_probed else "was just probed"
+        messages.error(request, f"This agent {reason}.")
+    elif outcome.ok:
+        messages.success(request, f"It answered in {outcome.latency_ms} ms.")
+    else:
+        messages.error(request, f"It did not answer: {outcome.error}")
+    return redirect("catalog:entry_detail", entry.pk)
 
 
 def versions(entry: CatalogEntry) -> list[AgentType]:

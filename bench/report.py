@@ -27,7 +27,7 @@ class Ratio:
 
     def __str__(self) -> str:
         goal = f"{self.sign} {self.goal:g}" if self.sign else ""
-        told = f"{self.name} | {self.value:.1f} | {goal} | {self.verdict}"
+        told = f"{self.name} | {self.value:.3g} | {goal} | {self.verdict}"
         return f"| {self.database} | {told} |"
 
 

@@ -16,7 +16,7 @@ from .clock import in_turn
 from .queries import Ask, asks, mix
 
 PATIENCE = 60
-REQUESTS, SECONDS = 900, 60
+REQUESTS, SECONDS = 600, 40
 PRODUCT = "agentlens.asgi:application"
 BARE = "bench.bare:application"
 

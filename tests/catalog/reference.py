@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from capabilities.kinds import discoverable_kinds, kinds
 from catalog.models import Capability
 from catalog.search import fold, terms
-from catalog.search.folding import sort_key
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,16 @@ class Row:
 
     @property
     def name(self) -> bytes:
-        return sort_key(fold(self.capability.name)).encode()
+        return ordered_by(self.capability.name)
 
     @property
     def entry_name(self) -> bytes:
-        return sort_key(fold(self.entry.display_name)).encode()
+        return ordered_by(self.entry.display_name)
+
+
+def ordered_by(text: str) -> bytes:
+    """The bytes of the folded text: of an endless one, as much as an index takes."""
+    return fold(text).encode()[:800].decode(errors="ignore").encode()
 
 
 def scan(q: str = "", kind: str = "", sort: str = "name_asc") -> list[Row]:

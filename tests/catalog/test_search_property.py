@@ -44,7 +44,16 @@ CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 TEXTS = st.lists(
     st.sampled_from(PIECES) | st.text(CHARACTERS, max_size=3), min_size=1, max_size=4
 ).map(lambda pieces: " ".join(pieces)[:300])
-NAMES = TEXTS.filter(str.strip)
+# Often the same, or the same for long, so that all of an order has to decide.
+COMMON = [
+    "Same name",
+    "same NAME",
+    "Same name, longer",
+    'quo"te here',
+    "Zebra",
+    "ähnlich",
+]
+NAMES = st.sampled_from(COMMON) | TEXTS.filter(str.strip)
 SKILLS = st.builds(
     lambda name, about, tags: skill(name, description=about, tags=tags),
     NAMES,
@@ -54,7 +63,7 @@ SKILLS = st.builds(
 TOOLS = st.builds(
     lambda name, about: {"name": name, "description": about}, NAMES, TEXTS
 )
-AGENTS = st.integers(0, 2)
+AGENTS = st.integers(0, 3)
 TECHNICAL = ["a2a.interface", "agent.feature"]
 
 
@@ -85,20 +94,20 @@ STEPS = st.lists(
     | st.tuples(st.just("rename"), AGENTS, NAMES)
     | st.tuples(st.just("delete"), AGENTS)
     | st.tuples(st.just("discover"), st.sampled_from(TECHNICAL)),
-    min_size=1,
-    max_size=4,
+    min_size=5,
+    max_size=7,
 )
 
 
 @settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),
 )
 @given(
-    first=st.lists(CARDS | SERVERS, min_size=1, max_size=3), steps=STEPS, data=st.data()
+    first=st.lists(CARDS | SERVERS, min_size=4, max_size=5), steps=STEPS, data=st.data()
 )
 def test_rows_order_totals_pages_and_counts_are_those_of_a_plain_scan(
     first, steps, data
@@ -178,11 +187,11 @@ def part_of(text):
 
 
 def assert_answers(data):
-    kind = data.draw(st.sampled_from(["", "a2a.skill", "mcp.tool", "mcp.prompt"]))
-    for q in ("", *data.draw(st.lists(queries(), min_size=1, max_size=3))):
+    kind = data.draw(st.sampled_from(["", "", "a2a.skill", "mcp.tool"]))
+    for q in ("", data.draw(queries()), data.draw(queries())):
         assert search.kind_counts(q) == reference.kind_counts(q)
         for sort, _ in search.SORTS:
-            assert_pages(Question(q, kind, sort), data.draw(st.integers(1, 4)))
+            assert_pages(Question(q, kind, sort), data.draw(st.integers(2, 7)))
 
 
 def assert_pages(question, limit):

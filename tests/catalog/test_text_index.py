@@ -206,7 +206,23 @@ def test_a_term_with_three_letters_in_a_row_is_looked_up(q):
 
 @pytest.mark.parametrize(
     "literal",
-    ["%", "_", "\\", '"', "*", "c++", "-", "AND", "NEAR(", ":", "100%", "a_b", "x\\y"],
+    [
+        "%",
+        "_",
+        "\\",
+        '"',
+        'quo"te',
+        '""x"',
+        "*",
+        "c++",
+        "-",
+        "AND",
+        "NEAR(",
+        ":",
+        "100%",
+        "a_b",
+        "x\\y",
+    ],
 )
 def test_what_means_something_to_a_database_is_only_a_text(literal):
     entry = CatalogEntryFactory()

@@ -86,6 +86,18 @@ def test_a_dual_card_is_read_as_its_newer_half_and_nothing_counts_twice():
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("v03_booking", ["$.additionalInterfaces[2]", "$.additionalInterfaces[1]"]),
+        ("v10_warehouse", ["$.supportedInterfaces[1]"]),
+    ],
+)
+def test_nothing_that_a_revision_knows_is_odd(name, told):
+    """What is told here are a gRPC target, and a second binding of one address."""
+    assert warnings(sample(name)) == told
+
+
 def test_the_oddities_of_the_wild_are_warnings_not_errors():
     reading = read(sample("wild_recipes"))
 

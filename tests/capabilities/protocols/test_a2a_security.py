@@ -112,10 +112,11 @@ def test_schemes_of_one_type_are_told_apart_by_their_key():
     [({}, "unknown"), ({"type": " "}, "unknown"), ({"type": "magic"}, "magic")],
 )
 def test_a_scheme_of_unknown_type_is_kept_with_a_warning(stated, name):
+    shown = name.replace("unknown", "missing")
     assert scheme(stated).name == scheme(stated).type == name
     [problem] = read(card(securitySchemes={"main": stated})).warnings
     assert problem.path == "$.securitySchemes.main"
-    assert "security scheme type is unknown" in problem.message
+    assert problem.message == f"security scheme type is unknown: {shown}"
 
 
 @pytest.mark.parametrize("schemes", [[], "none", 5])
@@ -263,6 +264,15 @@ def test_a_signature_is_named_by_its_algorithm():
         "signature": "c2lnbmF0dXJlLW9mLXRoZS1ib29raW5nLWRlc2s",
         "header": {"note": "rotated yearly"},
     }
+
+
+@pytest.mark.parametrize("algorithm", ["A", "AB", "ABC", "ABCD"])
+def test_a_header_of_any_length_is_decoded(algorithm):
+    document = signed({"protected": protected({"alg": algorithm}), "header": {}})
+
+    [found] = offers(document, "a2a.signature")
+    assert found.name == algorithm
+    assert "header" not in found.properties
 
 
 def test_signatures_of_one_algorithm_are_told_apart_by_their_key():

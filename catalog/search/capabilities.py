@@ -35,6 +35,24 @@ SHOWN = {
     "provider_url": "entry__agent_type__provider__url",
     "latency_ms": "entry__latency_ms",
 }
+# Seed 000's fifteen, in its order.
+FIELDS = (
+    "kind",
+    "name",
+    "description",
+    "tags",
+    "input_modes",
+    "output_modes",
+    "agent_id",
+    "agent_name",
+    "protocol",
+    "status",
+    "spec_version",
+    "provider_org",
+    "provider_url",
+    "health_state",
+    "latency_ms",
+)
 TRIGRAM = 3
 # PostgreSQL's index helps only where three letters or digits follow one another.
 INDEXED_RUN = re.compile(r"[^\W_]{3}")
@@ -160,8 +178,8 @@ def shown(keys: list[UUID]) -> list[dict[str, Any]]:
 
 
 def instance(row: dict[str, Any]) -> dict[str, Any]:
-    """One capability of one agent: seed 000's fifteen fields, always all of them."""
-    properties = row.pop("properties")
+    """One capability of one agent, with all the fields, whatever its kind."""
+    properties = row["properties"]
     kind = kinds.get(row["kind"])
     listed = kind.listed if kind else ()
     for name in ("tags", "input_modes", "output_modes"):
@@ -170,4 +188,4 @@ def instance(row: dict[str, Any]) -> dict[str, Any]:
     row["provider_url"] = row["provider_url"] or None
     row["health_state"] = row["status"]
     row["latency_ms"] = row["latency_ms"] or 0
-    return row
+    return {name: row[name] for name in FIELDS}

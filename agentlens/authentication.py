@@ -2,6 +2,7 @@
 
 import re
 
+from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
@@ -16,6 +17,13 @@ class BearerAuthentication(TokenAuthentication):
         if not TOKEN.fullmatch(token):
             raise AuthenticationFailed("Invalid token.")
         return super().authenticate_credentials(token)
+
+    def _cleanup_token(self, auth_token) -> bool:
+        """Whether this one has expired; knox would look at all of the user's."""
+        expired = auth_token.expiry and auth_token.expiry < timezone.now()
+        if expired:
+            auth_token.delete()
+        return bool(expired)
 
 
 class BearerScheme(OpenApiAuthenticationExtension):

@@ -56,7 +56,7 @@ FIELDS = (
 TRIGRAM = 3
 # PostgreSQL's index helps only where three letters or digits follow one another.
 INDEXED_RUN = re.compile(r"[^\W_]{3}")
-# So few are sorted before anything cheaper is thought of.
+# So few are all read, before anything cleverer is thought of.
 FEW = 1_000
 
 
@@ -94,17 +94,29 @@ class Unordered(Func):
 
 def find(question: Question, limit: int, offset: int = 0) -> Page:
     """A page of what matches, in the order asked for, and how many there are."""
+    order = ORDERS[question.sort]
+    if terms(question.q):
+        found = list(matching(question).order_by().values_list(*order)[: FEW + 1])
+        if len(found) <= FEW:
+            # Read once, they are counted and sorted: byte order is Python's own.
+            keys = [row[-1] for row in sorted(found)[offset : offset + limit]]
+            return Page(len(found), shown(keys))
     total = matching(question).count()
+    return Page(total, shown(window(question, total, limit, offset)))
+
+
+def window(question: Question, total: int, limit: int, offset: int) -> list[UUID]:
+    """The keys of one page of many."""
     if offset >= total:
-        return Page(total, [])
+        return []
     first, *others = ORDERS[question.sort]
     if sorting_is_quicker(question, total, offset + limit):
         rows = matching(question).order_by(Unordered(first), *others)
     else:
         rows = in_passing(question).order_by(first, *others)
     # All of it stands in the ordering indexes: no row is read to be passed over.
-    keys = rows.values_list("capability_id", flat=True)[offset : offset + limit]
-    return Page(total, shown(list(keys)))
+    keys = rows.values_list("capability_id", flat=True)
+    return list(keys[offset : offset + limit])
 
 
 def kind_counts(q: str) -> dict[str, int]:
@@ -115,10 +127,10 @@ def kind_counts(q: str) -> dict[str, int]:
 
 
 def sorting_is_quicker(question: Question, total: int, wanted: int) -> bool:
-    """Few are sorted; of many, a walk along the ordering index soon meets enough."""
+    """Or whether a walk along the ordering index soon meets enough of so many."""
     if not terms(question.q):
         return False
-    return total <= FEW or total * total < wanted * of_kinds(question).count()
+    return total * total < wanted * of_kinds(question).count()
 
 
 def of_kinds(question: Question) -> QuerySet[SearchRow]:

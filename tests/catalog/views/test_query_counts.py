@@ -32,7 +32,7 @@ def test_knowing_who_asks_takes_four_queries(curator, django_assert_num_queries)
     [
         # How many, which, and the counts of the kinds; then the rows themselves.
         (INDEX, 4),
-        (f"{INDEX}?q=skill&kind=a2a.skill", 4),
+        (f"{INDEX}?q=skill&kind=a2a.skill", 3),
         (f"{INDEX}?shown=100&sort=agentName_asc", 4),
         # How many and which, and the counts of protocols and statuses.
         ("/catalog", 4),

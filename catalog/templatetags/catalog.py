@@ -8,6 +8,7 @@ from django import template
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
+from django.utils.timesince import timesince
 
 from capabilities.kinds import kinds
 from capabilities.parsers import parsers
@@ -59,6 +60,13 @@ def in_words(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(in_words, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@register.filter
+def ago(moment) -> str:
+    """How long it is, in one word or two."""
+    told = timesince(moment, depth=1)
+    return "just now" if told.startswith("0") else f"{told} ago"
 
 
 @register.filter

@@ -395,7 +395,7 @@ def test_a_flag_that_is_neither_true_nor_false_is_ignored_with_a_warning(members
 
 
 def test_a_card_that_declares_nothing_has_no_features():
-    assert features(card(defaultOutputModes=[])) == {}
+    assert features(card(defaultOutputModes=[], security=[])) == {}
 
 
 def test_default_modes_are_texts_wherever_they_are_shown():

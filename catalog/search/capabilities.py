@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, Func, QuerySet, Value
+from django.db.models import CharField, Count, Func, QuerySet, Value
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import StrIndex
+from django.db.models.functions import Cast, StrIndex
 from django.db.models.lookups import GreaterThan
 
 from capabilities.kinds import discoverable_kinds, kinds
@@ -94,15 +94,20 @@ class Unordered(Func):
 
 def find(question: Question, limit: int, offset: int = 0) -> Page:
     """A page of what matches, in the order asked for, and how many there are."""
-    order = ORDERS[question.sort]
     if terms(question.q):
+        order = [sortable(name) for name in ORDERS[question.sort]]
         found = list(matching(question).order_by().values_list(*order)[: FEW + 1])
         if len(found) <= FEW:
             # Read once, they are counted and sorted: byte order is Python's own.
-            keys = [row[-1] for row in sorted(found)[offset : offset + limit]]
+            keys = [UUID(row[-1]) for row in sorted(found)[offset : offset + limit]]
             return Page(len(found), shown(keys))
     total = matching(question).count()
     return Page(total, shown(window(question, total, limit, offset)))
+
+
+def sortable(name: str) -> str | Cast:
+    """A column to sort by; keys as text, which is quicker and in the same order."""
+    return Cast(name, CharField()) if name.endswith("_id") else name
 
 
 def window(question: Question, total: int, limit: int, offset: int) -> list[UUID]:

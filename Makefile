@@ -41,7 +41,7 @@ types: .venv/dev
 	$(BIN)/mypy
 
 unit: .venv/dev
-	$(BIN)/pytest -m "not e2e and not package"
+	$(BIN)/pytest -m "not e2e and not package" -n auto --dist loadfile
 
 unit-services: .venv/dev
 	$(BIN)/python tests/with_services.py $(BIN)/pytest -m "not e2e and not package"

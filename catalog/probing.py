@@ -11,11 +11,10 @@ from django.utils import timezone
 from capabilities.asking import Ask
 from capabilities.parsers import parsers
 
-from .fetch import FetchError, check_url, guarded_client
+from .fetch import REDIRECT_LIMIT, FetchError, check_url, guarded_client
 from .health import Probe
 from .models import CatalogEntry
 
-REDIRECT_LIMIT = 3
 # Answers, beside success, that only a living server gives.
 ALIVE = {401, 403, 405, 406, 429}
 

@@ -14,7 +14,12 @@ from ..models import Capability
 from . import examples
 from .errors import CapabilityNotFound, InvalidKey, InvalidParameter
 from .pagination import StrictPagination
-from .serializers import HealthSerializer, ProviderSerializer, snippet
+from .serializers import (
+    CapabilityKeySerializer,
+    HealthSerializer,
+    ProviderSerializer,
+    snippet,
+)
 from .strict import StrictParameters
 
 
@@ -38,11 +43,6 @@ class CapabilityInstanceSerializer(serializers.Serializer):
     latency_ms = serializers.IntegerField()
 
 
-class CapabilityKeySummary(serializers.Serializer):
-    kind = serializers.CharField()
-    name = serializers.CharField()
-
-
 class OfferSerializer(serializers.Serializer):
     """An agent that offers a capability, and its own words for it."""
 
@@ -60,7 +60,7 @@ class OfferSerializer(serializers.Serializer):
 
 
 class CapabilityDetailSerializer(serializers.Serializer):
-    capability = CapabilityKeySummary()
+    capability = CapabilityKeySerializer()
     agents = OfferSerializer(many=True)
 
 

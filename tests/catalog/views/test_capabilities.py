@@ -1,7 +1,10 @@
 import re
+from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 
+from capabilities.kinds import kinds
 from catalog.models import Status
 from tests.factories import skill
 from tests.published import agent, publish, tool_server
@@ -173,3 +176,20 @@ def test_pages_of_a_split_group_say_where_it_began(reader):
     assert "continued from previous page" in second.content.decode()
     assert len(whole.context["groups"][-1].offers) == 3
     assert "continued from previous page" not in whole.content.decode()
+
+
+def test_a_technical_kind_made_discoverable_is_there_without_reindexing(
+    reader, catalog
+):
+    shown = replace(kinds.get("a2a.interface"), discoverable=True)
+    address = "https://polyglot.example.com/a2a"
+    assert address not in names(reader.get(INDEX))
+
+    with kinds.temporarily(shown):
+        page = reader.get(INDEX)
+        assert address in names(page)
+        labels = {choice["label"]: choice["count"] for choice in page.context["kinds"]}
+        assert labels["A2A Interface"] == 1
+        assert names(reader.get(f"{INDEX}?kind=a2a.interface")) == [address]
+        detail = reader.get(f"{INDEX}/{quote(f'a2a.interface::{address}', safe='')}")
+        assert "Polyglot" in detail.content.decode()

@@ -11,9 +11,13 @@ class CapabilitiesConfig(AppConfig):
         from .kinds import kinds
         from .parsers import parsers
         from .protocols.a2a import A2AParser
+        from .protocols.agh import AGHParser
+        from .protocols.agui import AGUIParser
+        from .protocols.config import ConfigParser
         from .protocols.mcp import MCPParser
 
         kinds.register(FEATURE)
-        for parser in (A2AParser(), MCPParser()):
+        built_in = (A2AParser, MCPParser, AGUIParser, AGHParser, ConfigParser)
+        for parser in (each() for each in built_in):
             kinds.register(*parser.kinds)
             parsers.register(parser)

@@ -13,9 +13,13 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """`credentials` tells in words what a caller must present, `snippet` an example."""
+    """`credentials` tells in words what a caller must present, `snippet` an example.
+
+    `remark` is for agents that cannot be connected to at all, and says why.
+    """
 
     ways: list[Way] = field(default_factory=list)
     credentials: list[str] = field(default_factory=list)
     title: str = ""
     snippet: str = ""
+    remark: str = ""

@@ -1,31 +1,53 @@
 """From bytes to a document that is safe to walk, store and show."""
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from .problems import PROBLEM_LIMIT, Document, Problem, Problems, member
+from . import front_matter
+from .figures import finite
+from .problems import (
+    DEPTH_LIMIT,
+    PROBLEM_LIMIT,
+    Document,
+    Problems,
+    Unreadable,
+    member,
+    too_deep,
+)
 
 BYTES_LIMIT = 1_048_576
-DEPTH_LIMIT = 64
-
-
-class Unreadable(Exception):
-    """The bytes are no document at all; carries the one problem that says why."""
-
-    def __init__(self, message: str, path: str = "$") -> None:
-        super().__init__(message)
-        self.problem = Problem(path, message)
 
 
 def read(raw: bytes, problems: Problems) -> Document:
+    """The definition in these bytes, JSON or not; raises Unreadable without one."""
+    text = decoded(raw)
+    if front_matter.opens(text):
+        return checked(front_matter.decode(text, problems), problems)
+    return checked(decode(text, problems), problems)
+
+
+def read_json(raw: bytes, problems: Problems) -> Document:
     """The JSON object in these bytes; raises Unreadable when there is none."""
+    return checked(decode(decoded(raw), problems), problems)
+
+
+def decoded(raw: bytes) -> str:
     if len(raw) > BYTES_LIMIT:
         raise Unreadable(f"is larger than {BYTES_LIMIT} bytes")
-    document = decode(raw, problems)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"is not UTF-8 at byte {error.start}") from error
+    if not text.strip():
+        raise Unreadable("is empty")
+    return text
+
+
+def checked(document: Any, problems: Problems) -> Document:
+    """An object, whatever is wrong inside it told at its path."""
     if not isinstance(document, dict):
         raise Unreadable(f"must be a JSON object, is {json_type(document)}")
     for path, message in islice(faults(document), PROBLEM_LIMIT + 1):
@@ -33,8 +55,8 @@ def read(raw: bytes, problems: Problems) -> Document:
     return document
 
 
-def decode(raw: bytes, problems: Problems) -> Any:
-    """Strict JSON: UTF-8, no NaN, finite numbers; a repeated member is a warning."""
+def decode(text: str, problems: Problems) -> Any:
+    """Strict JSON: no NaN, finite numbers; a repeated member is a warning."""
 
     def pairs(items: list[tuple[str, Any]]) -> Document:
         document = dict(items)
@@ -46,33 +68,20 @@ def decode(raw: bytes, problems: Problems) -> Any:
         return document
 
     try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"is not UTF-8 at byte {error.start}") from error
-    if not text.strip():
-        raise Unreadable("is empty")
-    try:
         return json.loads(
-            text, object_pairs_hook=pairs, parse_constant=constant, parse_float=number
+            text, object_pairs_hook=pairs, parse_constant=constant, parse_float=finite
         )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno} column {error.colno}"
         raise Unreadable(f"is not JSON: {error.msg} at {where}") from error
     except RecursionError as error:
-        raise Unreadable(f"is nested deeper than {DEPTH_LIMIT} levels") from error
+        raise too_deep() from error
     except ValueError as error:  # an integer of thousands of digits
         raise Unreadable("holds a number that is too long") from error
 
 
 def constant(name: str) -> float:
     raise Unreadable(f"is not JSON: {name} is no JSON value")
-
-
-def number(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise Unreadable(f"holds a number out of range: {text[:40]}")
-    return value
 
 
 def json_type(value: Any) -> str:
@@ -87,8 +96,7 @@ def faults(value: Any, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str,
             yield place(steps), message
     elif isinstance(value, (dict, list)):
         if len(steps) >= DEPTH_LIMIT:
-            message = f"is nested deeper than {DEPTH_LIMIT} levels"
-            raise Unreadable(message, place(steps))
+            raise too_deep(place(steps))
         inside = value.items() if isinstance(value, dict) else enumerate(value)
         for step, item in inside:
             if isinstance(step, str) and (message := text_fault(step)):

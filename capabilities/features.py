@@ -9,9 +9,10 @@ from .records import CapabilityRecord
 
 @dataclass(frozen=True, kw_only=True)
 class AgentFeature(CapabilityRecord):
-    """A flag, number or list, named `category.flag`: `transport.streaming`."""
+    """A flag, number, list or text, named `category.flag`: `transport.streaming`."""
 
     kind: ClassVar[str] = "agent.feature"
+    names_its_agent: ClassVar[bool] = False
 
     value: Any = None
 

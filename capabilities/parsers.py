@@ -2,14 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit, urlunsplit
 
+from . import front_matter
 from .asking import Ask
 from .connections import Connection, Way
-from .documents import Unreadable, read
+from .documents import decoded, read
 from .kinds import Kind
-from .problems import Document, Problem, Problems, member
+from .problems import Document, Problem, Problems, Unreadable, member
 from .records import CAPABILITY_LIMIT, NAME_LIMIT, AgentRecord, CapabilityRecord
 from .registry import Registry
 
@@ -27,10 +29,36 @@ class Parser(ABC):
     expects: str
     # Where a host publishes its definition, in the order to ask.
     well_known: tuple[str, ...] = ()
+    # Whether its definitions do not say where the agent is: somebody else has to.
+    endpoint_apart: bool = False
+    # What to do about an agent that publishes no definition, in words.
+    unpublished: str = ""
+    # Whether more is known of its agents than their definitions say: see `merge`.
+    merges: bool = False
+    # Seconds of silence after which one that announces itself is gone; 0 to ask it.
+    presence: float = 0
+    # Whether a running agent can be asked for its whole definition: see `complete`.
+    introspects: bool = False
+    # Whether its definitions may be YAML or TOML; all others are JSON.
+    front_matter: bool = False
+    # An entry's source when somebody handed over such a definition; "" for the usual.
+    source: str = ""
+    # Where its definitions have what every agent has, if not where A2A has it.
+    places: Mapping[str, str] = {}
+    # As what the exact bytes are given out again.
+    media_type: str = "application/json"
 
     @abstractmethod
     def recognises(self, document: Document) -> bool:
         """Whether the document is of this protocol, however faulty."""
+
+    def published(self, url: str) -> list[str]:
+        """Where an agent at this URL may publish its definition, likeliest first."""
+        parts = urlsplit(url)
+        base = parts._replace(path=parts.path.rstrip("/"), query="", fragment="")
+        return [
+            urlunsplit(base._replace(path=base.path + path)) for path in self.well_known
+        ]
 
     def connection(self, document: Document, record: AgentRecord) -> Connection:
         """How a client reaches the agent; protocols that know more say more."""
@@ -39,6 +67,24 @@ class Parser(ABC):
     def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
         """What to ask, in turn, until an answer shows that the agent lives."""
         return [Ask(endpoint)]
+
+    def merge(
+        self, known: Iterable[CapabilityRecord], stated: Iterable[CapabilityRecord]
+    ) -> Iterable[CapabilityRecord]:
+        """What an agent can do by a new definition, given what is known already."""
+        return stated
+
+    def restore(self, record: CapabilityRecord) -> CapabilityRecord | None:
+        """What was known beside a definition, out of an export; None if nothing was."""
+        return None
+
+    def complete(self, document: Document, told: Document) -> Document:
+        """A published definition, with what the running agent told of itself."""
+        return told
+
+    def is_completed(self, document: Document) -> bool:
+        """Whether the running agent had its say in this one."""
+        return False
 
     @abstractmethod
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
@@ -83,8 +129,11 @@ class Reading:
         return self.record.spec_version if self.record else ""
 
 
-def examine(raw: bytes, protocol: str = "") -> Reading:
-    """Read a definition and report; raises nothing, whatever the bytes."""
+def examine(raw: bytes, protocol: str = "", endpoint: str = "") -> Reading:
+    """Read a definition and report; raises nothing, whatever the bytes.
+
+    `endpoint` is where the agent is, for protocols whose definitions do not say.
+    """
     problems = Problems()
     parser = parsers.get(protocol)
     record = None
@@ -96,29 +145,63 @@ def examine(raw: bytes, protocol: str = "") -> Reading:
             problems.error("$", undetected())
         elif detected and not parser.recognises(document):
             problems.error("$", f"is of protocol {detected.label}, not {parser.label}")
+        elif not parser.front_matter and front_matter.opens(decoded(raw)):
+            problems.error("$", f"must be JSON: {parser.label} has no other form")
         elif not problems.errors:
-            record = understand(parser, document, problems)
+            placed = with_endpoint(parser, document, endpoint)
+            record = understand(parser, placed, problems)
     except Unreadable as unreadable:
         problems.errors.append(unreadable.problem)
     slug = parser.slug if parser else ""
     return Reading(slug, record, problems.errors, problems.warnings)
 
 
-def parse(raw: bytes, protocol: str = "") -> tuple[AgentRecord, list[Problem]]:
+def with_endpoint(parser: Parser, document: Document, endpoint: str) -> Document:
+    apart = parser.endpoint_apart and endpoint
+    return {**document, "url": endpoint} if apart else document
+
+
+def parse(
+    raw: bytes, protocol: str = "", endpoint: str = ""
+) -> tuple[AgentRecord, list[Problem]]:
     """The record and its warnings; raises ParseError with every error otherwise."""
-    reading = examine(raw, protocol)
+    reading = examine(raw, protocol, endpoint)
     if reading.record is not None and not reading.errors:
         return reading.record, reading.warnings
     unknown = Problem("$", undetected()) in reading.errors
     raise ProtocolNotDetected(reading) if unknown else ParseError(reading)
 
 
-def connection_of(raw: bytes, protocol: str) -> Connection:
+def stated(raw: bytes, protocol: str, endpoint: str = "") -> AgentRecord | None:
+    """What a catalogued definition says, each thing by the very name it has there."""
+    parser = parsers.get(protocol)
+    if parser is None:
+        return None
+    document = with_endpoint(parser, read(raw, Problems()), endpoint)
+    return parser.parse(document, Problems())
+
+
+def connection_of(raw: bytes, protocol: str, endpoint: str = "") -> Connection:
     """How to reach the agent of a definition that was catalogued."""
-    parser, record = parsers.get(protocol), examine(raw, protocol).record
+    parser = parsers.get(protocol)
+    record = examine(raw, protocol, endpoint).record
     if parser is None or record is None:
         return Connection()
     return parser.connection(read(raw, Problems()), record)
+
+
+def merges(protocol: str) -> bool:
+    parser = parsers.get(protocol)
+    return parser is not None and parser.merges
+
+
+def source_of(protocol: str) -> str:
+    parser = parsers.get(protocol)
+    return parser.source if parser else ""
+
+
+def media_type_of(protocol: str) -> str:
+    return (parsers.get(protocol) or Parser).media_type
 
 
 def detect(document: Document) -> Parser | None:
@@ -135,7 +218,7 @@ def understand(parser: Parser, document: Document, problems: Problems) -> AgentR
     """The parser's record, checked by the rules that hold for every protocol."""
     record = parser.parse(document, problems)
     for place, message in record.validate():
-        problems.error(place, message)
+        problems.error(parser.places.get(place, place), message)
     if len(record.capabilities) > CAPABILITY_LIMIT:
         count = len(record.capabilities)
         problems.error("$", f"has {count} capabilities, over {CAPABILITY_LIMIT}")

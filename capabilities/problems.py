@@ -14,6 +14,7 @@ PLAIN_MEMBER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 # Paths and lists of problems stay readable, and cannot outgrow the document.
 KEY_LIMIT = 80
 PROBLEM_LIMIT = 1_000
+DEPTH_LIMIT = 64
 
 
 def member(path: str, key: str) -> str:
@@ -40,6 +41,18 @@ def url_fault(url: str) -> str:
 class Problem:
     path: str
     message: str
+
+
+class Unreadable(Exception):
+    """The bytes are no document at all; carries the one problem that says why."""
+
+    def __init__(self, message: str, path: str = "$") -> None:
+        super().__init__(message)
+        self.problem = Problem(path, message)
+
+
+def too_deep(path: str = "$") -> Unreadable:
+    return Unreadable(f"is nested deeper than {DEPTH_LIMIT} levels", path)
 
 
 def remember(found: list[Problem], problem: Problem) -> None:

@@ -1,7 +1,7 @@
 """What a definition says, as plain frozen values: no database, no HTTP."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 NAME_LIMIT = 500
@@ -19,9 +19,18 @@ def too_long(text: str, limit: int) -> str:
     return f"must be at most {limit} characters, is {len(text)}"
 
 
+WEB = ("http://", "https://")
+# Peers that announce themselves.
+ANNOUNCED = "agh://"
+
+
+def is_web(endpoint: str) -> bool:
+    return endpoint.lower().startswith(WEB)
+
+
 def has_address(endpoint: str) -> bool:
-    """Whether an agent there can be asked anything; if not, its word must do."""
-    return endpoint.lower().startswith(("http://", "https://"))
+    """Whether an agent there can be asked or heard; if not, its word must do."""
+    return is_web(endpoint) or endpoint.startswith(ANNOUNCED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +38,10 @@ class CapabilityRecord:
     """One thing an agent can do; subclasses add the properties of their kind."""
 
     kind: ClassVar[str]
+    # What it is to one who asks for tools or sub-agents: "tool", "subagent" or neither.
+    role: ClassVar[str] = ""
+    # Whether an agent without a name of its own may be called by it.
+    names_its_agent: ClassVar[bool] = True
 
     name: str
     description: str = ""
@@ -99,10 +112,17 @@ class AgentRecord:
             if message := too_long(text, limit):
                 yield path, message
 
+    def enriched(self, better: Iterable[CapabilityRecord]) -> "AgentRecord":
+        """The same; where one of these has the name of its own, that stands instead."""
+        rest = {one.name: one for one in better}
+        both = [rest.pop(one.name, one) for one in self.capabilities]
+        return replace(self, capabilities=(*both, *rest.values()))
+
     @property
     def display_name(self) -> str:
         """The definition's own name, else the first capability's, else the endpoint."""
-        names = [self.name, *(c.name for c in self.capabilities[:1]), self.endpoint]
+        offers = (c.name for c in self.capabilities if c.names_its_agent)
+        names = (self.name, next(offers, ""), self.endpoint)
         return next((name for name in names if name.strip()), "")[:DISPLAY_NAME_LIMIT]
 
     @property

@@ -1,16 +1,15 @@
 """A2A agent cards, revisions 0.2, 0.3 and 1.0, and cards that are two at once."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 from urllib.parse import urljoin
 
 from ...asking import Ask
 from ...connections import Connection
-from ...features import AgentFeature
 from ...parsers import Parser
 from ...problems import Document, Problems, member, url_fault
 from ...records import NAME_LIMIT, AgentRecord, ProviderRecord
 from .connecting import connection
+from .features import read_features, read_media
 from .records import KINDS, A2AExtension, A2AInterface, A2ASkill
 from .security import read_requirements, read_schemes, read_signatures
 
@@ -57,13 +56,6 @@ SINCE_V03 = (
     "additionalInterfaces",
     "signatures",
 )
-EXTENDED_CARD = "a2a.extendedAgentCard"
-FLAGS = {
-    "streaming": "transport.streaming",
-    "pushNotifications": "transport.pushNotifications",
-    "stateTransitionHistory": "a2a.stateTransitionHistory",
-    "extendedAgentCard": EXTENDED_CARD,
-}
 
 
 class A2AParser(Parser):
@@ -103,12 +95,13 @@ class A2AParser(Parser):
             spec_version=spec_version(document, problems),
             provider=read_provider(document, problems),
             capabilities=(
-                *read_skills(document, modes, problems),
+                *(skills := list(read_skills(document, modes, problems))),
                 *interfaces,
                 *read_schemes(document, problems),
                 *read_extensions(flags, problems),
                 *read_signatures(document, problems),
-                *read_features(document, flags, modes[1], problems),
+                *read_features(document, flags, problems),
+                *read_media(skills, modes),
             ),
         )
 
@@ -250,22 +243,3 @@ def read_extensions(flags: Document, problems: Problems) -> Iterator[A2AExtensio
             params=problems.object(stated, "params", path) or None,
             path=path,
         )
-
-
-def read_features(
-    document: Document, flags: Document, output_modes: list[str], problems: Problems
-) -> Iterator[AgentFeature]:
-    """What the card declares: flags, MIME types, and what a caller must present."""
-    problems.unknown(flags, {*FLAGS, "extensions"}, "$.capabilities")
-    declared: dict[str, Any] = {
-        name: problems.flag(flags, key, "$.capabilities") for key, name in FLAGS.items()
-    }
-    if declared[EXTENDED_CARD] is None:
-        older = problems.flag(document, "supportsAuthenticatedExtendedCard")
-        declared[EXTENDED_CARD] = older
-    declared["output.supportedMimeTypes"] = output_modes or None
-    requirements = read_requirements(document, problems, "$")
-    declared["security.requirements"] = requirements or None
-    for name, value in declared.items():
-        if value is not None:
-            yield AgentFeature(name=name, value=value)

@@ -7,6 +7,8 @@ from ...asking import Ask
 LATEST = "2026-07-28"
 OLDER = "2025-11-25"
 CLIENT = {"name": "agentlens", "version": "1"}
+# How a server answers that does not take messages where it is listened to.
+NO_SUCH_PLACE = (400, 404, 405)
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
@@ -23,7 +25,13 @@ def discover(endpoint: str) -> Ask:
 
 def initialize(endpoint: str) -> Ask:
     params = {"protocolVersion": OLDER, "capabilities": {}, "clientInfo": CLIENT}
-    return Ask(endpoint, "POST", call("initialize", params), ACCEPT)
+    body = call("initialize", params)
+    return Ask(endpoint, "POST", body, ACCEPT, session="Mcp-Session-Id")
+
+
+def listen(endpoint: str) -> Ask:
+    """To a server of 2024, which has another place for what it is told."""
+    return Ask(endpoint, headers={"Accept": "text/event-stream"}, after=NO_SUCH_PLACE)
 
 
 def call(method: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ...parsers import Parser
 from ...problems import Document, Problems, member
 from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, too_long
 from .connecting import connection
-from .greeting import discover, initialize
+from .greeting import discover, initialize, listen
 from .primitives import read_prompts, read_resources, read_tools
 from .records import KINDS
 from .signs import is_server
@@ -55,7 +55,22 @@ ROOT_MEMBERS = {
 SCHEMA_DATE = re.compile(r"/([0-9]{4}-[0-9]{2}-[0-9]{2})/")
 # SEP-1649: the version of such a card is that of its format.
 FORMAT_VERSIONED = "/mcp-server-card/"
+TOOLS_SUPPORTED = "tools.supported"
 UNFILLED = re.compile(r"\$\{|\{\{|\$[A-Z]")
+
+# What a running server tells better than its card.
+TOLD = (
+    "serverInfo",
+    "protocolVersion",
+    "capabilities",
+    "instructions",
+    "tools",
+    "resources",
+    "resourceTemplates",
+    "prompts",
+)
+# Marks a card that was completed so.
+INTROSPECTED = "agentlens/introspected"
 
 # A part of the document with its path.
 Part = tuple[Document, str]
@@ -67,14 +82,33 @@ class MCPParser(Parser):
     expects = (
         "a server needs `serverInfo`, `remotes`, `packages`, or `tools` beside a URL"
     )
-    well_known = ("/.well-known/mcp/server-card.json", "/.well-known/mcp.json")
+    well_known = (
+        "/server-card",
+        "/.well-known/mcp/server-card.json",
+        "/.well-known/mcp.json",
+    )
+    introspects = True
     kinds = KINDS
 
     def recognises(self, document: Document) -> bool:
         return is_server(unwrapped(document)[0])
 
     def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
-        return [discover(endpoint), initialize(endpoint)]
+        return [discover(endpoint), initialize(endpoint), listen(endpoint)]
+
+    def is_completed(self, document: Document) -> bool:
+        return INTROSPECTED in meta_of(unwrapped(document)[0])
+
+    def complete(self, document: Document, told: Document) -> Document:
+        """What the server told of itself, in place of what the card says of it."""
+        server, at = unwrapped(document)
+        kept = {key: server[key] for key in server if key not in TOLD}
+        if kept.keys() <= {"url"}:
+            return told
+        meta = {**meta_of(kept), INTROSPECTED: True}
+        own = {key: told[key] for key in TOLD if key in told}
+        whole = {**kept, **own, "_meta": meta}
+        return whole if at == "$" else {**document, "server": whole}
 
     def connection(self, document: Document, record: AgentRecord) -> Connection:
         return connection(unwrapped(document)[0], record)
@@ -94,13 +128,20 @@ class MCPParser(Parser):
             spec_version=read_spec_version(root, problems),
             provider=read_provider((root, about), problems),
             capabilities=(
-                *read_tools(server, problems, at),
+                *(tools := list(read_tools(server, problems, at))),
                 *read_resources(server, problems, at),
                 *read_prompts(server, problems, at),
                 *read_flags(server, problems, at),
+                *tools_supported(server, bool(tools), at),
+                *documentation(server, problems, at),
                 *transport_types(transports, at),
             ),
         )
+
+
+def meta_of(server: Document) -> Document:
+    meta = server.get("_meta")
+    return meta if isinstance(meta, dict) else {}
 
 
 def unwrapped(document: Document) -> Part:
@@ -191,13 +232,22 @@ def read_flags(
     place = member(at, "capabilities")
     for key, value in problems.object(document, "capabilities", at).items():
         path = member(place, key)
-        name = "tools.supported" if key == "tools" else f"mcp.{key}"
+        name = TOOLS_SUPPORTED if key == "tools" else f"mcp.{key}"
         if isinstance(value, (bool, dict)):
             yield AgentFeature(name=name, value=value is not False, path=path)
         elif value is not None:
             problems.warning(path, "should be true, false or an object; ignored")
         if isinstance(value, dict):
             yield from read_subflags(f"mcp.{key}", value, problems, path)
+
+
+def tools_supported(server: Document, listed: bool, at: str) -> Iterator[AgentFeature]:
+    """Listing tools says as much, unless the server speaks of them itself."""
+    stated = server.get("capabilities")
+    spoken = isinstance(stated, dict) and isinstance(stated.get("tools"), (bool, dict))
+    if listed and not spoken:
+        path = member(at, "tools")
+        yield AgentFeature(name=TOOLS_SUPPORTED, value=True, path=path)
 
 
 def read_subflags(
@@ -208,6 +258,14 @@ def read_subflags(
         if value is not None:
             path = member(at, key)
             yield AgentFeature(name=f"{name}.{key}", value=value, path=path)
+
+
+def documentation(
+    server: Document, problems: Problems, at: str
+) -> Iterator[AgentFeature]:
+    if url := problems.link(server, "documentationUrl", at):
+        path = member(at, "documentationUrl")
+        yield AgentFeature(name="identity.documentationUrl", value=url, path=path)
 
 
 def transport_types(transports: list[Transport], at: str) -> Iterator[AgentFeature]:

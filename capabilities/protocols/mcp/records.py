@@ -10,11 +10,16 @@ from ...records import CapabilityRecord
 @dataclass(frozen=True, kw_only=True)
 class MCPTool(CapabilityRecord):
     kind: ClassVar[str] = "mcp.tool"
+    role: ClassVar[str] = "tool"
 
     title: str | None = None
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     annotations: dict[str, Any] | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any] | None:
+        return self.input_schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +57,7 @@ KINDS = (
         discoverable=True,
         icon="wrench",
         searched=("title",),
+        relied_on=True,
     ),
     Kind(
         "mcp.resource",

@@ -54,8 +54,9 @@ def test_a_card_of_revision_0_3_is_read():
         "transport.streaming",
         "transport.pushNotifications",
         "a2a.extendedAgentCard",
-        "output.supportedMimeTypes",
+        "identity.documentationUrl",
         "security.requirements",
+        "output.supportedMimeTypes",
     ]
 
 
@@ -356,8 +357,34 @@ def test_flags_are_features_true_or_false():
         "transport.streaming": True,
         "transport.pushNotifications": False,
         "a2a.stateTransitionHistory": True,
-        "output.supportedMimeTypes": ["text/plain"],
+        "output.supportedMimeTypes": ["text/plain", "application/json"],
+        "multimodal.input.pdf": True,
     }
+
+
+def test_modes_of_the_card_and_of_any_skill_say_what_goes_in_and_comes_out():
+    draw = {"name": "draw", "outputModes": ["image/png", "text", "*/*"]}
+    hear = {"name": "hear", "inputModes": [" Audio/WAV", "video/*", "application/pdf"]}
+    document = card(
+        skills=[draw, hear],
+        defaultInputModes=["image/jpeg"],
+        defaultOutputModes=["text/plain; charset=utf-8", "image/png"],
+    )
+
+    assert features(document) == {
+        "output.supportedMimeTypes": ["text/plain; charset=utf-8", "image/png"],
+        "multimodal.input.image": True,
+        "multimodal.input.audio": True,
+        "multimodal.input.video": True,
+        "multimodal.input.pdf": True,
+        "multimodal.output.image": True,
+    }
+
+
+def test_documentation_is_where_the_card_says():
+    told = features(card(documentationUrl="https://d.example/docs"))
+
+    assert told["identity.documentationUrl"] == "https://d.example/docs"
 
 
 @pytest.mark.parametrize("value", [True, False])

@@ -5,13 +5,13 @@ import json
 
 import pytest
 from a2a.client.card_resolver import parse_agent_card
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from capabilities.protocols.a2a.features import FLAGS
 from capabilities.protocols.a2a.parser import (
     CARD_MEMBERS,
     EXTENSION_MEMBERS,
-    FLAGS,
     INTERFACE_MEMBERS,
     SKILL_MEMBERS,
 )
@@ -105,7 +105,6 @@ cards = st.fixed_dictionaries(
 ).map(lambda members: card(**members))
 
 
-@settings(deadline=None)
 @given(documents | cards)
 def test_no_document_is_too_odd_to_be_examined(document):
     reading = read(document)
@@ -116,7 +115,6 @@ def test_no_document_is_too_odd_to_be_examined(document):
         assert f"{problem.path}: {problem.message}".encode()
 
 
-@settings(deadline=None)
 @given(cards)
 def test_what_a_valid_card_offers_can_be_stored_and_made_again(document):
     reading = read(document)

@@ -293,11 +293,31 @@ def test_flags_inside_flags_become_features():
 
 
 def test_what_is_not_said_is_no_feature():
-    document = card(
-        tools=[{"name": "x", "inputSchema": {}}], capabilities={"tools": None}
-    )
+    assert features(card(capabilities={"tools": None, "prompts": None})) == {}
 
-    assert features(document) == {}
+
+@pytest.mark.parametrize("capabilities", [{}, {"tools": None}, {"tools": 5}, None, 5])
+def test_listing_tools_says_that_there_are_some(capabilities):
+    tools = [{"name": "x", "inputSchema": {}}]
+
+    assert features(card(tools=tools, capabilities=capabilities)) == {
+        "tools.supported": True
+    }
+
+
+def test_a_server_that_says_no_is_believed():
+    tools = [{"name": "x", "inputSchema": {}}]
+
+    assert features(card(tools=tools, capabilities={"tools": False})) == {
+        "tools.supported": False
+    }
+
+
+def test_documentation_is_where_it_says():
+    document = card(documentationUrl="https://d.example/docs")
+
+    assert features(document) == {"identity.documentationUrl": "https://d.example/docs"}
+    assert features(card(documentationUrl="javascript:1")) == {}
 
 
 def test_a_feature_knows_its_place():
@@ -355,7 +375,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.dictionaries(MEMBERS | st.text(max_size=5), VALUES, max_size=8))
 def test_no_document_makes_the_parser_fail(document):
     MCPParser().recognises(document)

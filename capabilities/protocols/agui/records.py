@@ -1,0 +1,45 @@
+"""What an AG-UI agent can offer, one record class for each kind."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ...kinds import Kind
+from ...records import CapabilityRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class AGUITool(CapabilityRecord):
+    """A tool of the agent's own; its parameters are a JSON schema, if it says any."""
+
+    kind: ClassVar[str] = "agui.tool"
+    role: ClassVar[str] = "tool"
+
+    parameters: Any = None
+    metadata: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AGUISubagent(CapabilityRecord):
+    kind: ClassVar[str] = "agui.subagent"
+    role: ClassVar[str] = "subagent"
+
+
+KINDS = (
+    Kind(
+        "agui.tool",
+        "AG-UI Tool",
+        "agui",
+        AGUITool,
+        discoverable=True,
+        icon="wrench",
+        relied_on=True,
+    ),
+    Kind(
+        "agui.subagent",
+        "AG-UI Sub-agent",
+        "agui",
+        AGUISubagent,
+        discoverable=True,
+        icon="agents",
+    ),
+)

@@ -1,0 +1,125 @@
+"""What we call standard is what AG-UI's own models have, no more and no less."""
+
+from typing import get_args
+
+import pytest
+from ag_ui.core import AgentCapabilities, SubagentInfo, Tool
+from pydantic import BaseModel
+
+from capabilities.protocols.agui.declarations import ITEM_MEMBERS
+from capabilities.protocols.agui.described import described
+from capabilities.protocols.agui.features import (
+    BY_STEPS,
+    CATEGORIES,
+    FEATURES,
+    Shape,
+    sound,
+)
+from capabilities.protocols.agui.spellings import LISTS
+
+# By what ag_ui.core says of a field's type.
+SHAPES = {
+    "bool": Shape.FLAG,
+    "int": Shape.COUNT,
+    "str": Shape.TEXT,
+    "typing.List[str]": Shape.TEXTS,
+    "typing.Dict[str, typing.Any]": Shape.OBJECT,
+}
+
+
+def fields(model, at=()):
+    """Every field below a model with the name of its type."""
+    for name, field in model.model_fields.items():
+        steps = (*at, field.alias or name)
+        inner = field.annotation.__args__[0]
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from fields(inner, steps)
+        else:
+            yield steps, inner.__name__ if isinstance(inner, type) else str(inner)
+
+
+def test_every_field_of_the_protocol_is_known_by_its_type():
+    theirs = dict(fields(AgentCapabilities))
+    plain = {s: kind for s, kind in theirs.items() if s not in (*LISTS, ("custom",))}
+
+    assert {steps: SHAPES[kind] for steps, kind in plain.items()} == {
+        steps: feature.shape for steps, feature in BY_STEPS.items()
+    }
+    assert set(LISTS) <= theirs.keys()
+
+
+def test_the_categories_are_those_of_the_protocol_in_its_order():
+    aliases = [
+        field.alias or name for name, field in AgentCapabilities.model_fields.items()
+    ]
+    assert list(CATEGORIES) == aliases
+
+
+@pytest.mark.parametrize("category", FEATURES, ids=lambda category: category.name)
+def test_a_category_has_features_of_its_own_each_with_a_label(category):
+    assert category.label
+    assert category.features
+    for feature in category.features:
+        assert feature.category == category.name
+        assert feature.label
+
+
+def test_the_schema_has_every_member_of_the_model():
+    """In AG-UI's own spelling; the seed's beside it are ours to add."""
+
+    def known(schema, model, at=()):
+        for name, field in model.model_fields.items():
+            key = field.alias or name
+            assert key in schema["properties"], (*at, key)
+            inner = inner_model(field)
+            if inner and schema["properties"][key]["type"] == "object":
+                known(schema["properties"][key], inner, (*at, key))
+
+    def inner_model(field):
+        found = [t for t in get_args(field.annotation) if isinstance(t, type)]
+        return next((t for t in found if issubclass(t, BaseModel)), None)
+
+    known(described(), AgentCapabilities)
+
+
+def test_labels_tell_features_apart_even_without_their_category():
+    labels = [feature.label for feature in BY_STEPS.values()]
+
+    assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize(
+    ("shape", "value", "expected"),
+    [
+        (Shape.FLAG, False, False),
+        (Shape.FLAG, 0, None),
+        (Shape.FLAG, "true", None),
+        (Shape.COUNT, 0, 0),
+        (Shape.COUNT, 5.0, 5),
+        (Shape.COUNT, 5.5, None),
+        (Shape.COUNT, -1, None),
+        (Shape.COUNT, 2**53, None),
+        (Shape.COUNT, True, None),
+        (Shape.COUNT, "5", None),
+        (Shape.TEXTS, [], []),
+        (Shape.TEXTS, ["a", 1], ["a"]),
+        (Shape.TEXTS, "a", None),
+        (Shape.TEXT, "", ""),
+        (Shape.TEXT, 1, None),
+        (Shape.OBJECT, {}, {}),
+        (Shape.OBJECT, [], None),
+    ],
+)
+def test_only_what_has_the_right_shape_is_sound(shape, value, expected):
+    result = sound(shape, value)
+
+    assert (result, type(result)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ("steps", "model"), [(LISTS[0], Tool), (LISTS[1], SubagentInfo)]
+)
+def test_a_tool_and_a_sub_agent_have_the_members_of_the_models(steps, model):
+    names = {field.alias or name for name, field in model.model_fields.items()}
+
+    assert ITEM_MEMBERS[steps] == names

@@ -10,9 +10,12 @@ class CatalogConfig(AppConfig):
     def ready(self):
         from django.urls import register_converter
 
+        from .announcements import listen
         from .converters import CapabilityKeyConverter
+        from .live import tell_pages
 
         register_converter(CapabilityKeyConverter, "capability_key")
+        listen(tell_pages)
         post_migrate.connect(keep_text_index, sender=self)
 
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from . import search
+from .announcements import StateChanged, announce
 from .models import CatalogEntry
 
 FIELDS = (
@@ -27,21 +28,41 @@ def curate(
     by: AbstractBaseUser,
     reason: str = "",
 ) -> CatalogEntry:
-    """Apply a curator's changes; who, what and why is kept in the entry's history."""
-    altered = [name for name, value in changes.items() if getattr(entry, name) != value]
-    if not altered:
-        return entry
-    for name in altered:
-        setattr(entry, name, changes[name])
-    if "status" in altered:
-        entry.next_probe_at = timezone.now() if entry.can_be_probed else None
+    """Apply a curator's changes; who, what and why is kept in the entry's history.
+
+    Raises where somebody else deleted it meanwhile.
+    """
     with transaction.atomic():
-        # Raises where somebody else deleted it meanwhile.
-        CatalogEntry.objects.select_for_update().only("pk").get(pk=entry.pk)
-        entry.save(update_fields=[*altered, "next_probe_at", "updated_at"])
-        search.index(CatalogEntry.objects.filter(pk=entry.pk))
-        remember(entry, by, history_message(entry, altered, reason))
+        # As it is now: a probe may have been quicker than who looked at it.
+        entry.refresh_from_db(from_queryset=CatalogEntry.objects.select_for_update())
+        before = {name: getattr(entry, name) for name in changes}
+        altered = [name for name in changes if before[name] != changes[name]]
+        if altered:
+            write(entry, {name: changes[name] for name in altered})
+            remember(entry, by, history_message(entry, altered, reason))
+        if "status" in altered:
+            told = (before["status"], entry.status, entry.latency_ms)
+            announce(StateChanged(entry.pk, *told))
     return entry
+
+
+def write(entry: CatalogEntry, changes: dict[str, Any]) -> None:
+    for name, value in changes.items():
+        setattr(entry, name, value)
+    written = [*changes, "updated_at"]
+    if "status" in changes:
+        written += start_over(entry)
+    entry.save(update_fields=written)
+    search.index(CatalogEntry.objects.filter(pk=entry.pk))
+
+
+def start_over(entry: CatalogEntry) -> list[str]:
+    """What a person says of its state stands, until it is asked from now on."""
+    now = timezone.now()
+    entry.status_set_at = now
+    entry.next_probe_at = now if entry.can_be_probed else None
+    entry.consecutive_failures, entry.last_error = 0, ""
+    return ["status_set_at", "next_probe_at", "consecutive_failures", "last_error"]
 
 
 def history_message(entry: CatalogEntry, altered: list[str], reason: str) -> str:

@@ -7,9 +7,11 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +24,8 @@ from capabilities.problems import url_fault
 
 REDIRECT_LIMIT = 3
 NOT_MODIFIED = 304
+# How one answers who tells only those it knows.
+CLOSED = (401, 403)
 ETAG_LIMIT = 500
 # Names under which clouds hand credentials to whoever asks from inside.
 METADATA_HOSTS = {
@@ -45,12 +49,17 @@ NOT_PUBLIC = (
     ipaddress.ip_network("fec0::/10"),
 )
 # Not the loop's own threads: a loop that ends waits for those, however slow the DNS.
-LOOK_UPS = ThreadPoolExecutor(32, "look-up")
-# They tell whole addresses and headers, secrets in them included: not in our logs.
-for talkative in ("httpx2", "httpcore2.http11", "mcp"):
-    logging.getLogger(talkative).addFilter(lambda _: False)
+# Many, for a name that is dead keeps one waiting long after everybody gave up.
+LOOK_UPS = ThreadPoolExecutor(256, "look-up")
+# They tell addresses, headers and answers, secrets in them included: not in our logs.
+for talkative in ("httpx2", "httpcore2", "mcp"):
+    logging.getLogger(talkative).addHandler(logging.NullHandler())
+    logging.getLogger(talkative).propagate = False
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+ONE_BY_ONE = Lock()
+looking_up: dict[tuple[str, int], Future[list[Any]]] = {}
 
 
 class FetchError(Exception):
@@ -73,6 +82,17 @@ class FetchTimeout(FetchError):
     """The other side took longer than we wait."""
 
 
+class NoAddress(httpcore2.ConnectError):
+    """A host by a name that nobody knows."""
+
+
+class TooBusy(FetchError):
+    """Nobody was asked: too many are being asked already."""
+
+    # Seconds after which it is worth trying again.
+    wait = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """What came back; with an empty body when it is what we already had."""
@@ -83,12 +103,19 @@ class Fetched:
     not_modified: bool = False
 
 
-async def fetch(url: str, etag: str = "") -> Fetched:
-    """GET a definition, or learn that the one with this ETag still holds."""
+async def fetch(url: str, etag: str = "", authorization: str | None = None) -> Fetched:
+    """GET a definition, or learn that the one with this ETag still holds.
+
+    `authorization` is for this host alone; None where giving one makes no sense.
+    """
     seconds = settings.AGENTLENS_FETCH_TIMEOUT
     try:
         async with asyncio.timeout(seconds), guarded_client() as client:
-            return await follow(client, url, etag)
+            return await follow(client, url, etag, authorization or "")
+    except AuthorizationNeeded as error:
+        if authorization is None:
+            raise FetchFailed(str(error)) from error
+        raise
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise FetchTimeout(f"{host_of(url)} did not answer in {seconds:g} s") from error
     except (httpx2.InvalidURL, ValueError) as error:
@@ -109,13 +136,17 @@ def guarded_client(
     return httpx2.AsyncClient(
         transport=transport or GuardedTransport(),
         follow_redirects=False,
+        # For the MCP client, which follows all the same, if only within one origin.
+        max_redirects=REDIRECT_LIMIT,
         trust_env=False,
         timeout=settings.AGENTLENS_FETCH_TIMEOUT,
         **options,
     )
 
 
-async def follow(client: httpx2.AsyncClient, url: str, etag: str) -> Fetched:
+async def follow(
+    client: httpx2.AsyncClient, url: str, etag: str, authorization: str
+) -> Fetched:
     """Ask, and ask again where the answer points, a few times."""
     headers = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "gzip"}
     if etag:
@@ -123,7 +154,9 @@ async def follow(client: httpx2.AsyncClient, url: str, etag: str) -> Fetched:
     place = url
     for _ in range(REDIRECT_LIMIT + 1):
         check_url(place)
-        async with client.stream("GET", place, headers=headers) as response:
+        trusted = authorization and origin_of(place) == origin_of(url)
+        secret = {"Authorization": authorization} if trusted else {}
+        async with client.stream("GET", place, headers=headers | secret) as response:
             if response.next_request is None:
                 return await answer(url, response)
             place = str(response.next_request.url)
@@ -134,8 +167,14 @@ async def answer(url: str, response: httpx2.Response) -> Fetched:
     held = response.request.headers.get("If-None-Match")
     if held and response.status_code == NOT_MODIFIED:
         return Fetched(url, b"", held, not_modified=True)
+    if response.status_code in CLOSED:
+        message = f"{host_of(url)} answered HTTP {response.status_code}"
+        raise AuthorizationNeeded(f"{message}: it asks for authorisation")
     if response.status_code != httpx2.codes.OK:
         raise FetchFailed(f"{host_of(url)} answered HTTP {response.status_code}")
+    if response.headers.get("Content-Type", "").startswith("text/event-stream"):
+        # It may never end; servers of MCP open one for whoever comes by.
+        raise FetchFailed(f"{host_of(url)} answered with a stream of events")
     return Fetched(url, await bounded_body(response), etag_of(response))
 
 
@@ -184,12 +223,26 @@ def check_url(url: str) -> None:
         raise UrlNotAllowed("The URL must not carry a user name or password")
 
 
+def authorization_fault(text: str) -> str:
+    """What keeps a text from being a header's value, or an empty string."""
+    fit = text.isascii() and text.isprintable()
+    return "" if fit else "must be plain ASCII on one line"
+
+
 def host_of(url: str) -> str:
     """Enough of a URL for a message: no path, no query, no secrets."""
     try:
         return urlsplit(url).hostname or "the host"
     except ValueError:
         return "the host"
+
+
+def origin_of(url: str) -> tuple[str, str, int | None]:
+    """Whom a credential is for: scheme, host and port."""
+    parts = urlsplit(url)
+    scheme = parts.scheme.lower()
+    port = parts.port or {"http": 80, "https": 443}.get(scheme)
+    return scheme, parts.hostname or "", port
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
@@ -250,15 +303,28 @@ class GuardedBackend(httpcore2.AnyIOBackend):
                 return await super().connect_tcp(str(address), port, *args, **kwargs)
             except httpcore2.ConnectError as error:
                 problem = error
-        raise problem or httpcore2.ConnectError(f"{host} has no address")
+        raise problem or NoAddress(f"{host} has no address")
 
     async def connect_unix_socket(self, *args: Any, **kwargs: Any) -> Any:
         raise UrlNotAllowed("Only network addresses are allowed")
 
 
+def plainly_private(url: str) -> bool:
+    """Whether nobody need look up where it is to know that we may not go there."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return not may_visit(ipaddress.ip_address(host))
+    except ValueError:
+        return is_metadata(host)
+
+
+def is_metadata(host: str) -> bool:
+    return host.rstrip(".").lower() in METADATA_HOSTS
+
+
 async def checked_addresses(host: str, port: int) -> list[Address]:
     """Every address of the host, if we may visit all of them."""
-    if host.rstrip(".").lower() in METADATA_HOSTS:
+    if is_metadata(host):
         raise UrlNotAllowed(f"{host} is not a public host")
     addresses = await resolve(host, port)
     for address in addresses:
@@ -268,14 +334,27 @@ async def checked_addresses(host: str, port: int) -> list[Address]:
 
 
 async def resolve(host: str, port: int) -> list[Address]:
-    loop = asyncio.get_running_loop()
-    asked = (host, port, socket.AF_UNSPEC, socket.SOCK_STREAM)
+    with suppress(ValueError):
+        return [ipaddress.ip_address(host)]
     try:
-        found = await loop.run_in_executor(LOOK_UPS, socket.getaddrinfo, *asked)
+        # Others may wait for the same one: it goes on when we no longer do.
+        found = await asyncio.shield(asyncio.wrap_future(look_up(host, port)))
     except (socket.gaierror, UnicodeError) as error:
-        raise httpcore2.ConnectError(f"{host} has no address") from error
+        raise NoAddress(f"{host} has no address") from error
     texts = dict.fromkeys(str(sockaddr[0]).split("%")[0] for *_, sockaddr in found)
     return [ipaddress.ip_address(text) for text in texts]
+
+
+def look_up(host: str, port: int) -> Future[list[Any]]:
+    """One at a time for each name, however many ask."""
+    key = (host, port)
+    with ONE_BY_ONE:
+        if (begun := looking_up.get(key)) is not None:
+            return begun
+        asked = (host, port, socket.AF_UNSPEC, socket.SOCK_STREAM)
+        looking_up[key] = begun = LOOK_UPS.submit(socket.getaddrinfo, *asked)
+    begun.add_done_callback(lambda _: looking_up.pop(key, None))
+    return begun
 
 
 def may_visit(address: Address) -> bool:

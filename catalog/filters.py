@@ -8,6 +8,9 @@ from django_filters.fields import MultipleChoiceField
 
 from capabilities.kinds import discoverable_kinds, kind_choices
 from capabilities.parsers import protocol_choices
+from capabilities.protocols.agui.features import may_be_declared
+from capabilities.protocols.agui.spellings import standard_name
+from capabilities.records import NAME_LIMIT
 
 from . import search
 from .models import CatalogEntry, Source, Status
@@ -78,17 +81,30 @@ class TextsField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def to_python(self, value):
-        clean = forms.CharField(required=False).clean
+        clean = forms.CharField(
+            required=False, strip=False, max_length=NAME_LIMIT
+        ).clean
         texts = [text for text in map(clean, value or []) if text]
         if len(texts) > FEATURE_LIMIT:
             raise ValidationError(f"May be given at most {FEATURE_LIMIT} times.")
         return texts
 
 
-class EachOfFilter(filters.Filter):
-    """A parameter given any number of times, each of which must hold."""
+class FeaturesField(TextsField):
+    """Names of features, in any spelling."""
 
-    field_class = TextsField
+    def to_python(self, value):
+        names = [standard_name(text) for text in super().to_python(value)]
+        unknown = next((name for name in names if not may_be_declared(name)), None)
+        if unknown is not None:
+            raise ValidationError(f"There is no feature {unknown[:100]!r}.")
+        return names
+
+
+class FeaturesFilter(filters.Filter):
+    """Features, each of which must be declared."""
+
+    field_class = FeaturesField
 
 
 class CatalogEntryFilterSet(filters.FilterSet):
@@ -115,10 +131,11 @@ class CatalogEntryFilterSet(filters.FilterSet):
         label="Offers",
         help_text="Entries with a capability of this kind, or of any given.",
     )
-    feature = EachOfFilter(
+    feature = FeaturesFilter(
         method="filter_feature",
         label="Declares",
-        help_text="A declared feature such as `transport.streaming`; repeat for more.",
+        help_text="A feature such as `transport.streaming` that is declared, and not as"
+        " false; repeat for more.",
     )
     provider = filters.CharFilter(
         field_name="agent_type__provider__organization",

@@ -1,10 +1,57 @@
 from django import forms
+from django.forms.fields import InvalidJSONInput
 
-from capabilities.documents import BYTES_LIMIT, text_fault
+from capabilities.documents import BYTES_LIMIT, read_json, text_fault
 from capabilities.parsers import ParseError, parsers
+from capabilities.problems import Problems, Unreadable, url_fault
 
-from .fetch import FetchError
+from .fetch import FetchError, authorization_fault
 from .review import Review, look_at, look_at_url
+
+
+class AuthorizationField(forms.CharField):
+    """An Authorization header, typed like a password."""
+
+    def __init__(self, **options):
+        attributes = {"size": 80, "autocomplete": "off"}
+        widget = forms.PasswordInput(attrs=attributes)
+        super().__init__(required=False, max_length=8000, widget=widget, **options)
+
+    def validate(self, value):
+        super().validate(value)
+        if fault := authorization_fault(value):
+            raise forms.ValidationError(f"It {fault}.")
+
+
+class JSONObjectField(forms.JSONField):
+    """Read as strictly as the API does: what it would refuse comes in by no form."""
+
+    def to_python(self, value):
+        if self.disabled or value in self.empty_values:
+            return super().to_python(value)
+        problems = Problems()
+        try:
+            document = read_json(value.encode(errors="replace"), problems)
+        except Unreadable as unreadable:
+            raise forms.ValidationError(f"This {unreadable}.") from unreadable
+        for first in (*problems.errors, *problems.warnings):
+            raise forms.ValidationError(f"{first.path} {first.message}.")
+        return document
+
+    def clean(self, value):
+        return super().clean(value) or {}
+
+    def bound_data(self, data, initial):
+        """As it was typed: some of it cannot even be shown."""
+        return initial if self.disabled else InvalidJSONInput(data)
+
+
+class RefreshForm(forms.Form):
+    """For a running MCP server that asks who is there."""
+
+    authorization = AuthorizationField(
+        help_text="An Authorization header. Used once, never stored."
+    )
 
 
 class RegisterForm(forms.Form):
@@ -15,23 +62,34 @@ class RegisterForm(forms.Form):
         required=False,
         max_length=2000,
         widget=forms.TextInput(attrs={"size": 80, "inputmode": "url"}),
-        help_text="Of a definition, of a host that keeps one at a known path, or of a"
-        " running MCP server.",
+        help_text="Of a definition, of a host that keeps one at a known path, of a"
+        " running MCP server, or of an AG-UI agent.",
     )
-    authorization = forms.CharField(
+    authorization = AuthorizationField(
+        help_text="An Authorization header, if the MCP server or the AG-UI agent wants"
+        " one. Used once, never stored.",
+    )
+    capabilities_url = forms.CharField(
+        label="Capabilities URL",
         required=False,
-        max_length=8000,
-        widget=forms.PasswordInput(attrs={"size": 80, "autocomplete": "off"}),
-        help_text="An Authorization header, if the MCP server wants one. Used once,"
-        " never stored.",
+        max_length=2000,
+        widget=forms.TextInput(attrs={"size": 80, "inputmode": "url"}),
+        help_text="Where an AG-UI agent tells what it supports, if not at its own"
+        " address followed by /capabilities.",
     )
     definition = forms.CharField(
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 14, "cols": 90, "spellcheck": "false"}),
-        help_text="Or paste the JSON here.",
+        help_text="Or paste it here: JSON, or a text with YAML or TOML on top.",
     )
     file = forms.FileField(required=False, help_text="Or choose a file.")
+    endpoint = forms.CharField(
+        required=False,
+        max_length=2000,
+        widget=forms.TextInput(attrs={"size": 80, "inputmode": "url"}),
+        help_text="Where the agent is, if what you paste does not say (AG-UI).",
+    )
     protocol = forms.ChoiceField(
         required=False, help_text="Usually recognised from the content."
     )
@@ -46,6 +104,12 @@ class RegisterForm(forms.Form):
         if text_fault(definition):
             raise forms.ValidationError(f"The text {text_fault(definition)}.")
         return self.bounded(definition.encode())
+
+    def clean_endpoint(self):
+        endpoint = self.cleaned_data["endpoint"].strip()
+        if endpoint and (fault := url_fault(endpoint)):
+            raise forms.ValidationError(f"The URL {fault}.")
+        return endpoint
 
     def clean_file(self):
         file = self.cleaned_data["file"]
@@ -68,12 +132,12 @@ class RegisterForm(forms.Form):
         asked = self.cleaned_data
         try:
             if asked["url"]:
-                return look_at_url(
-                    asked["url"], asked["protocol"], asked["authorization"]
-                )
+                given = ("url", "protocol", "authorization", "capabilities_url")
+                return look_at_url(*(asked[name] for name in given))
         except FetchError as error:
             self.add_error("url", str(error))
             return None
         except ParseError as error:
             return Review(error.reading)
-        return look_at(asked["definition"] or asked["file"], asked["protocol"])
+        raw = asked["definition"] or asked["file"]
+        return look_at(raw, asked["protocol"], asked["endpoint"])

@@ -1,18 +1,21 @@
 """What a probe means: from how an agent was, and an answer, to how it is."""
 
-from dataclasses import dataclass
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
-from . import search
-from .models import REACHABLE, CatalogEntry, Source, Status
+from . import history, search
+from .announcements import StateChanged, announce
+from .models import REACHABLE, CatalogEntry, Status
 
 ERROR_LIMIT = 500
-BACK_OFF_LIMIT = timedelta(hours=1)
+JITTER = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,28 @@ class Probe:
     at: datetime
     latency_ms: int | None = None
     error: str = ""
+    # Of one that is heard and not asked: when it was, and how long that holds.
+    heard_at: datetime | None = None
+    holds_until: datetime | None = None
 
     @property
     def ok(self) -> bool:
         return not self.error
+
+    def shortened(self) -> "Probe":
+        """With as much of its error as is kept."""
+        return replace(self, error=self.error[:ERROR_LIMIT])
+
+
+def lease_end() -> datetime:
+    """Until when what is claimed now is left to whoever claimed it."""
+    return timezone.now() + timedelta(seconds=settings.AGENTLENS_PROBE_LEASE)
+
+
+def spread(seconds: float) -> timedelta:
+    """About so long, so that what began together does not stay together."""
+    jitter = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - no secret
+    return timedelta(seconds=seconds * jitter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,33 +66,72 @@ def after(probe: Probe, failures: int) -> State:
 
 
 def interval_after(failures: int) -> timedelta:
-    """When to ask again: agents that fail are asked ever less often, up to an hour."""
-    interval = timedelta(seconds=settings.AGENTLENS_PROBE_INTERVAL)
-    doublings = min(max(0, failures - settings.AGENTLENS_OFFLINE_AFTER + 1), 12)
-    return min(interval * float(2**doublings), max(interval, BACK_OFF_LIMIT))
+    """When to ask again: agents that fail are asked ever less often."""
+    interval = settings.AGENTLENS_PROBE_INTERVAL
+    doublings = min(max(0, failures - settings.AGENTLENS_OFFLINE_AFTER + 1), 20)
+    longest = max(interval, settings.AGENTLENS_BACK_OFF_LIMIT)
+    return timedelta(seconds=min(interval * 2.0**doublings, longest))
+
+
+def ask_again_at(failures: int) -> datetime:
+    return timezone.now() + spread(interval_after(failures).total_seconds())
+
+
+def record(entry: CatalogEntry, probe: Probe) -> bool:
+    """Write the outcome, unless a person or a later probe was quicker."""
+    return record_all([(entry, probe)]) == 1
 
 
 @transaction.atomic
-def record(entry: CatalogEntry, probe: Probe, jitter: float = 1.0) -> bool:
-    """Write the outcome, unless a person or a later probe was quicker."""
-    current = CatalogEntry.objects.select_for_update().filter(pk=entry.pk)
-    current = current.exclude(status=Status.DEPRECATED).exclude(source=Source.DEMO)
-    newest = Q(last_probed_at__isnull=True) | Q(last_probed_at__lt=probe.at)
-    found = current.filter(newest).first()
-    if found is None:
-        return False
-    before = found.status
-    state = after(probe, found.consecutive_failures)
-    found.status, found.consecutive_failures = state.status, state.failures
-    found.last_probed_at = probe.at
-    found.last_error = probe.error[:ERROR_LIMIT]
+def record_all(findings: Iterable[tuple[CatalogEntry, Probe]]) -> int:
+    """Write down what was found, all together; how many entries moved on by it."""
+    by_entry = {entry.pk: probe.shortened() for entry, probe in findings}
+    rows = CatalogEntry.objects.watched().select_for_update().filter(pk__in=by_entry)
+    # In one order for all: two who write the same ones never wait for each other.
+    entries = list(rows.order_by("pk").only("pk", "status_set_at", *WRITTEN))
+    probes = {entry.pk: by_entry[entry.pk] for entry in entries}
+    history.remember_all(probes)
+    before = {entry.pk: entry.status for entry in entries}
+    moved = [entry for entry in entries if is_news(entry, probes[entry.pk])]
+    for entry in moved:
+        move(entry, probes[entry.pk])
+    tell(moved, before)
+    return len(moved)
+
+
+def is_news(entry: CatalogEntry, probe: Probe) -> bool:
+    """Whether it began after all that is known, by probes and by people."""
+    known = (entry.last_probed_at, entry.status_set_at)
+    return all(moment is None or moment < probe.at for moment in known)
+
+
+def move(entry: CatalogEntry, probe: Probe) -> None:
+    """Take the entry to the state the probe shows."""
+    state = after(probe, entry.consecutive_failures)
+    entry.status, entry.consecutive_failures = state.status, state.failures
+    entry.last_probed_at, entry.last_error = probe.at, probe.error
     if probe.ok:
-        found.latency_ms, found.last_success_at = probe.latency_ms, probe.at
-    found.next_probe_at = timezone.now() + interval_after(state.failures) * jitter
-    found.save(update_fields=WRITTEN)
-    if (before in REACHABLE) != (found.status in REACHABLE):
-        search.index(CatalogEntry.objects.filter(pk=found.pk))
-    return True
+        entry.latency_ms = probe.latency_ms
+        entry.last_success_at = probe.heard_at or probe.at
+    entry.next_probe_at = probe.holds_until or ask_again_at(state.failures)
+    # Quicker than `save`, which looks at much that cannot be here.
+    written = {name: getattr(entry, name) for name in WRITTEN}
+    CatalogEntry.objects.filter(pk=entry.pk).update(**written)
+
+
+def tell(moved: list[CatalogEntry], before: dict[UUID, str]) -> None:
+    """Search and listeners hear of those whose state is another."""
+    changed = [entry for entry in moved if entry.status != before[entry.pk]]
+    came_or_went = [
+        entry.pk
+        for entry in changed
+        if (before[entry.pk] in REACHABLE) != (entry.status in REACHABLE)
+    ]
+    if came_or_went:
+        search.index(CatalogEntry.objects.filter(pk__in=came_or_went))
+    for entry in changed:
+        told = before[entry.pk], entry.status, entry.latency_ms, entry.last_error
+        announce(StateChanged(entry.pk, *told))
 
 
 WRITTEN = [

@@ -1,18 +1,23 @@
 """Writing: from a record to rows, all of a definition or none of it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from capabilities.parsers import examine
+from capabilities.kinds import identity, is_relied_on, kinds
+from capabilities.parsers import ParseError, Reading, examine, merges, parsers
 from capabilities.problems import Problem
-from capabilities.records import AgentRecord, CapabilityRecord
+from capabilities.records import CAPABILITY_LIMIT, AgentRecord, CapabilityRecord
 
 from . import search
+from .announcements import EntryIngested, announce
+from .health import ERROR_LIMIT, lease_end, spread
 from .models import (
     AgentType,
     Capability,
@@ -29,7 +34,21 @@ ATTEMPTS = 5
 # What a definition says and a curator may say better.
 CURATED = ("display_name", "description")
 
-Content = dict[tuple[str, str], tuple[str, dict[str, Any]]]
+Key = tuple[str, str]
+Content = tuple[str, dict[str, Any]]
+Contents = dict[Key, tuple[str, Content]]
+
+
+class Outdated(Exception):
+    """An entry that went away, or moved on, while its definition was fetched."""
+
+
+class Due(StrEnum):
+    """When an agent is probed, after its definition came in."""
+
+    AT_ONCE = "at once"
+    BY_CALLER = "by whoever brings it, and by nobody else meanwhile"
+    AS_PLANNED = "as planned"
 
 
 class Result(StrEnum):
@@ -47,6 +66,45 @@ class Definition:
     source: str = Source.PUSH
     url: str = ""
     etag: str = ""
+    # Whether it says all there is: nothing else that is known stays beside it.
+    complete: bool = False
+    # Whether it says less than any other, and stands only where there is none.
+    introduces: bool = False
+    # Why it does not say all, if it does not.
+    problem: str = ""
+    due: Due = Due.AT_ONCE
+    # The entry it was fetched again for, as that was then.
+    refreshes: CatalogEntry | None = None
+
+    def under(self, raw: bytes) -> "Definition":
+        """The same, beneath a definition that stays."""
+        stated = examine(raw, self.record.protocol, self.record.endpoint).record
+        if stated is None:
+            return self
+        record = stated.enriched(self.record.capabilities)
+        return replace(self, record=record, raw=raw)
+
+    def beside(self, rows: Iterable[Capability]) -> "Definition":
+        """The same with its capabilities as they will be, given those there are."""
+        parser = parsers.get(self.record.protocol)
+        if parser is None or not parser.merges or self.complete:
+            return self
+        known = (row.record for row in rows if row.kind in kinds)
+        merged = tuple(parser.merge(known, self.record.capabilities))
+        if len(merged) > CAPABILITY_LIMIT:
+            message = f"would have {len(merged)} capabilities, over {CAPABILITY_LIMIT}"
+            raise ParseError(Reading(parser.slug, errors=[Problem("$", message)]))
+        return replace(self, record=replace(self.record, capabilities=merged))
+
+    def again_for(self, entry: CatalogEntry) -> "Definition":
+        """As news of that entry and of no other; whose source stays what it was."""
+        return replace(self, refreshes=entry, source=entry.source)
+
+    @property
+    def repeats_itself(self) -> bool:
+        """Whether its agent says the like every minute, each time in other words."""
+        parser = parsers.get(self.record.protocol)
+        return parser is not None and bool(parser.presence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +114,14 @@ class Changes:
     added: list[dict[str, str]] = field(default_factory=list)
     removed: list[dict[str, str]] = field(default_factory=list)
     changed: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def breaking(self) -> list[dict[str, str]]:
+        """What went away and clients relied on."""
+        return [gone for gone in self.removed if is_relied_on(gone["kind"])]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +148,57 @@ def ingest(definition: Definition) -> Outcome:
 def write(definition: Definition) -> Outcome:
     record = definition.record
     key = agent_key(record.protocol, record.endpoint)
+    wait_for_turn(key)
     # Without a join: after waiting for the lock, PostgreSQL would look for the agent
     # type of the new row in the old snapshot, and find no entry at all.
     entry = CatalogEntry.objects.select_for_update().filter(agent_key=key).first()
+    refuse_gone(entry, definition)
     if entry is None:
-        return create(definition, key)
-    current = entry.agent_type
-    if current.version == record.version and current.definition == definition.raw:
+        return create(definition.beside(()), key)
+    if definition.introduces:
+        definition = definition.under(entry.agent_type.definition)
+    definition = definition.beside(entry.agent_type.capabilities.all())
+    if is_known(entry.agent_type, definition):
         touch(entry, definition)
+        announce(EntryIngested(entry.pk, Result.UNCHANGED))
         return Outcome(entry, Result.UNCHANGED)
+    then = definition.refreshes
+    if then is not None and then.validity_last_seen != entry.validity_last_seen:
+        raise Outdated("Another definition came in meanwhile")
     return update(entry, definition)
+
+
+def refuse_gone(entry: CatalogEntry | None, definition: Definition) -> None:
+    """Nobody wants back what was removed, nor a change to what was given up."""
+    if definition.refreshes is None:
+        return
+    if entry is None or entry.pk != definition.refreshes.pk:
+        raise Outdated("The agent was removed meanwhile")
+    by_itself = definition.due == Due.AS_PLANNED
+    if by_itself and entry.status == Status.DEPRECATED:
+        raise Outdated("The agent was deprecated meanwhile")
+
+
+def wait_for_turn(key: str) -> None:
+    """One writer of an agent at a time, before it has any row that could be locked.
+
+    SQLite has one writer of anything. Without it, those who create and those who
+    find the entry lock agent type and entry in opposite orders.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+            cursor.execute(lock, [key])
+
+
+def is_known(current: AgentType, definition: Definition) -> bool:
+    """Whether the entry says all of it already, to the last byte."""
+    record = definition.record
+    if current.version != record.version or current.definition != definition.raw:
+        return False
+    if not merges(record.protocol):
+        return True
+    return contents(current.capabilities.all()) == contents(record.capabilities)
 
 
 def create(definition: Definition, key: str) -> Outcome:
@@ -103,17 +210,22 @@ def create(definition: Definition, key: str) -> Outcome:
         entry.status = Status.ACTIVE
     touch(entry, definition)
     search.index(CatalogEntry.objects.filter(pk=entry.pk))
+    announce(EntryIngested(entry.pk, Result.CREATED))
     return Outcome(entry, Result.CREATED)
 
 
 def update(entry: CatalogEntry, definition: Definition) -> Outcome:
     """Move the entry to this definition, and remember what it replaced."""
     previous = entry.agent_type
-    replaced, before = previous.definition, stored_content(previous)
+    replaced = previous.definition
+    before = contents(previous.capabilities.all())
     entry.agent_type = write_agent_type(definition, entry.agent_key)
-    follow(entry, replaced, definition.record)
+    renamed = follow(entry, replaced, definition.record)
     touch(entry, definition)
-    changes = compare(before, stated_content(definition.record.capabilities))
+    changes = compare(before, contents(definition.record.capabilities))
+    if definition.repeats_itself and not changes and not renamed:
+        announce(EntryIngested(entry.pk, Result.UNCHANGED))
+        return Outcome(entry, Result.UNCHANGED)
     DefinitionChange.objects.create(
         entry=entry,
         agent_type=entry.agent_type,
@@ -125,6 +237,17 @@ def update(entry: CatalogEntry, definition: Definition) -> Outcome:
         changed=changes.changed,
     )
     search.index(CatalogEntry.objects.filter(pk=entry.pk))
+    announce(EntryIngested(entry.pk, Result.UPDATED))
+    return Outcome(entry, Result.UPDATED, changes)
+
+
+def foreseen(entry: CatalogEntry, definition: Definition) -> Outcome:
+    """What ingesting it would do to this entry; nothing is written."""
+    current = entry.agent_type
+    if is_known(current, definition):
+        return Outcome(entry, Result.UNCHANGED)
+    known = contents(current.capabilities.all())
+    changes = compare(known, contents(definition.record.capabilities))
     return Outcome(entry, Result.UPDATED, changes)
 
 
@@ -166,45 +289,68 @@ def write_capabilities(
     Capability.objects.bulk_create(fresh, batch_size=500)
 
 
-def follow(entry: CatalogEntry, replaced: bytes, record: AgentRecord) -> None:
-    """Take over what the definition says, except where a curator said otherwise."""
-    before = examine(replaced, record.protocol).record
+def follow(entry: CatalogEntry, replaced: bytes, record: AgentRecord) -> bool:
+    """Take over what the definition says, except where a curator said otherwise.
+
+    Whether any of it is another than before.
+    """
+    told = [getattr(entry, name) for name in CURATED]
+    before = examine(replaced, record.protocol, record.endpoint).record
     for name in CURATED:
         if before is not None and getattr(entry, name) == getattr(before, name):
             setattr(entry, name, getattr(record, name))
+    return told != [getattr(entry, name) for name in CURATED]
 
 
 def touch(entry: CatalogEntry, definition: Definition) -> None:
     """Seen now, from here; and due to be probed, if it is one to be probed."""
     now = timezone.now()
-    entry.validity_last_seen = now
+    if not definition.introduces:
+        entry.validity_last_seen = now
     entry.source = definition.source
     # An ETag speaks for the bytes that came with it, and for no others.
     entry.source_etag = definition.etag
     entry.source_url = definition.url or entry.source_url
-    entry.next_probe_at = now if entry.can_be_probed else None
+    entry.next_probe_at = due_after(entry, definition) if entry.can_be_probed else None
+    entry.next_refresh_at = now + spread(settings.AGENTLENS_REFRESH_INTERVAL)
+    entry.definition_problem = definition.problem[:ERROR_LIMIT]
     entry.save()
 
 
-def content(capability: Capability | CapabilityRecord) -> tuple[str, dict[str, Any]]:
+def due_after(entry: CatalogEntry, definition: Definition) -> datetime:
+    match definition.due:
+        case Due.BY_CALLER:
+            return lease_end()
+        case Due.AS_PLANNED if entry.next_probe_at:
+            return entry.next_probe_at
+    return timezone.now()
+
+
+def content(capability: Capability | CapabilityRecord) -> Content:
     return capability.description, capability.properties
 
 
-def stored_content(agent_type: AgentType) -> Content:
-    return {(row.kind, row.name): content(row) for row in agent_type.capabilities.all()}
+def contents(capabilities: Iterable[Capability | CapabilityRecord]) -> Contents:
+    """By kind and by what each is known again by: its name, and what it says."""
+    return {
+        (one.kind, identity(one.kind, one.name, one.properties)): (
+            one.name,
+            content(one),
+        )
+        for one in capabilities
+    }
 
 
-def stated_content(records: Iterable[CapabilityRecord]) -> Content:
-    return {(record.kind, record.name): content(record) for record in records}
+def compare(before: Contents, after: Contents) -> Changes:
+    def listed(named: Contents, keys: Iterable[Key]) -> list[dict[str, str]]:
+        told = sorted((kind, named[kind, known][0]) for kind, known in keys)
+        return [{"kind": kind, "name": name} for kind, name in told]
 
-
-def compare(before: Content, after: Content) -> Changes:
-    def listed(keys: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-        return [{"kind": kind, "name": name} for kind, name in sorted(keys)]
-
+    # Not by its name, which may only have become free for it.
     common = before.keys() & after.keys()
+    changed = (key for key in common if before[key][1] != after[key][1])
     return Changes(
-        added=listed(after.keys() - before.keys()),
-        removed=listed(before.keys() - after.keys()),
-        changed=listed(key for key in common if before[key] != after[key]),
+        added=listed(after, after.keys() - before.keys()),
+        removed=listed(before, before.keys() - after.keys()),
+        changed=listed(after, changed),
     )

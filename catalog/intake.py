@@ -1,182 +1,162 @@
 """From a document or a URL to a catalogued entry."""
 
-import asyncio
-from collections.abc import Awaitable, Iterator
-from dataclasses import dataclass, replace
-from urllib.parse import urlsplit, urlunsplit
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from threading import BoundedSemaphore
+from typing import ParamSpec, TypeVar
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 
-from capabilities.parsers import ParseError, parse, parsers
-from capabilities.problems import Problem
-from capabilities.records import AgentRecord
+from capabilities.parsers import parse, source_of
 
-from .fetch import (
-    AuthorizationNeeded,
-    Fetched,
-    FetchError,
-    FetchTimeout,
-    UrlNotAllowed,
-    check_url,
-    fetch,
-)
-from .health import Probe, record
-from .ingest import Definition, Outcome, ingest
-from .introspect import introspect
-from .models import CatalogEntry, Source
+from .fetch import TooBusy
+from .finding import Found, search_again, search_for
+from .health import Probe, lease_end, record
+from .ingest import Definition, Outcome, foreseen, ingest
+from .models import CatalogEntry, Source, agent_key
 from .probing import probe, target_of
 
-MCP = "mcp"
+P = ParamSpec("P")
+R = TypeVar("R")
+# Threads that may wait for agents at once; the others go on answering people.
+PLACES = BoundedSemaphore(8)
+# Whether this thread has one.
+mine = threading.local()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A definition found at a URL, and what it says."""
-
-    fetched: Fetched
-    record: AgentRecord
-    warnings: list[Problem]
+class NotRefreshable(Exception):
+    """An entry whose definition is not to be found again where it came from."""
 
 
-def register(raw: bytes, protocol: str = "", source: str = Source.PUSH) -> Outcome:
-    """Catalogue a definition that somebody handed us."""
-    record, warnings = parse(raw, protocol)
+@contextmanager
+def waiting() -> Iterator[None]:
+    """A place among those who wait for agents; one is enough for all that one does."""
+    if getattr(mine, "place", False):
+        yield
+        return
+    if not PLACES.acquire(blocking=False):
+        raise TooBusy("Too many agents are being asked just now")
+    mine.place = True
+    try:
+        yield
+    finally:
+        mine.place = False
+        PLACES.release()
+
+
+def outside(ask: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Wait for what somebody out there says; raises when too many wait already."""
+    with waiting():
+        return async_to_sync(ask)(*args, **kwargs)
+
+
+def register(
+    raw: bytes,
+    protocol: str = "",
+    source: str = "",
+    usual: str = Source.PUSH,
+    endpoint: str = "",
+) -> Outcome:
+    """Catalogue a definition that somebody handed us.
+
+    Without a source it has its protocol's own, or the usual one. `endpoint` is where
+    the agent is, if the definition does not say.
+    """
+    record, warnings = parse(raw, protocol, endpoint)
+    source = source or source_of(record.protocol) or usual
     return replace(ingest(Definition(record, raw, source)), warnings=warnings)
 
 
-def import_url(url: str, protocol: str = "", authorization: str = "") -> Outcome:
+def import_url(
+    url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
+) -> Outcome:
     """Catalogue the definition at a URL, or at the places where its host keeps one.
 
     A running MCP server is asked what it offers; `authorization` is for that, once.
+    `capabilities_url` is where an AG-UI agent tells what it supports, if elsewhere.
     """
-    return import_found(find(url, protocol, authorization))
+    with waiting():
+        return import_found(find(url, protocol, authorization, capabilities_url))
 
 
-def import_found(found: Found) -> Outcome:
-    """Catalogue it and probe it, so that a fresh entry is searchable at once."""
-    url, raw, etag = found.fetched.url, found.fetched.body, found.fetched.etag
-    definition = Definition(found.record, raw, Source.IMPORT, url, etag)
+def find(
+    url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
+) -> Found:
+    """The definition that an import would catalogue; nothing is stored."""
+    search = search_for(url, protocol, authorization, capabilities_url)
+    return outside(search.run)
+
+
+def import_found(found: Found, refreshes: CatalogEntry | None = None) -> Outcome:
+    """Catalogue it and probe it, so that a fresh entry is searchable at once.
+
+    As news of the entry that it was fetched again for, if it was.
+    """
+    definition = found.definition
+    if refreshes is not None:
+        definition = definition.again_for(refreshes)
     outcome = replace(ingest(definition), warnings=found.warnings)
-    probe_now(outcome.entry)
+    try:
+        probe_now(outcome.entry)
+    except TooBusy:
+        # It is catalogued; a prober will come by.
+        due = CatalogEntry.objects.filter(pk=outcome.entry.pk)
+        due.update(next_probe_at=timezone.now())
     return outcome
 
 
-def pause_left(entry: CatalogEntry) -> float:
-    """How long to wait before the same agent may be probed by hand again."""
-    if entry.last_probed_at is None:
+def refresh(entry: CatalogEntry, authorization: str = "") -> Outcome:
+    """Fetch or introspect again, catalogue what is found, and probe."""
+    with waiting():
+        return import_found(find_again(entry, authorization), entry)
+
+
+def foresee_refresh(entry: CatalogEntry, authorization: str = "") -> Outcome:
+    """What a refresh would do; nothing is stored."""
+    found = find_again(entry, authorization)
+    return replace(foreseen(entry, found.definition), warnings=found.warnings)
+
+
+def find_again(entry: CatalogEntry, authorization: str = "") -> Found:
+    """The entry's definition as it is published now; nothing is stored."""
+    if not entry.can_be_refreshed:
+        raise NotRefreshable("This definition is not published anywhere that we know")
+    return same_agent(entry, outside(search_again(entry, authorization).run))
+
+
+def same_agent(entry: CatalogEntry, found: Found) -> Found:
+    """Another agent at the old address is not a new version of this one."""
+    if agent_key(found.record.protocol, found.record.endpoint) != entry.agent_key:
+        raise NotRefreshable(
+            f"Another agent is published there now, {found.record.endpoint}:"
+            " register that one, and deprecate this one if it is gone"
+        )
+    return found
+
+
+def claim_probe(entry: CatalogEntry) -> float:
+    """Make this probe ours, and 0; or how long to wait until somebody may ask again."""
+    now, pause = timezone.now(), timedelta(seconds=settings.AGENTLENS_PROBE_PAUSE)
+    rested = Q(asked_at=None) | Q(asked_at__lte=now - pause)
+    mine = CatalogEntry.objects.filter(rested, pk=entry.pk)
+    if mine.update(asked_at=now, next_probe_at=lease_end()):
         return 0.0
-    gone = (timezone.now() - entry.last_probed_at).total_seconds()
-    return max(0.0, settings.AGENTLENS_PROBE_PAUSE - gone)
+    entry.refresh_from_db(fields=["asked_at"])
+    asked_at = entry.asked_at or now
+    return max(0.001, (asked_at + pause - now).total_seconds())
 
 
 def probe_now(entry: CatalogEntry) -> Probe | None:
     """Probe an entry and write down how it is; None for one that is never probed."""
     if not entry.can_be_probed:
         return None
-    outcome = async_to_sync(probe)(target_of(entry))
+    outcome = outside(probe, target_of(entry))
     record(entry, outcome)
     entry.refresh_from_db()
     return outcome
-
-
-def find(url: str, protocol: str = "", authorization: str = "") -> Found:
-    """The first definition at the URL or its well-known places; nothing is stored."""
-    check_url(url)
-    places = list(dict.fromkeys(candidates(url, protocol)))
-    search = Search(url, places, held(places), protocol, authorization)
-    return async_to_sync(search.run)()
-
-
-def held(places: list[str]) -> dict[str, Fetched]:
-    """What we hold from these places already, the latest seen of each."""
-    # A definition pushed since did not come with the ETag we remember.
-    entries = CatalogEntry.objects.filter(source=Source.IMPORT, source_url__in=places)
-    entries = entries.select_related("agent_type").order_by("validity_last_seen")
-    return {
-        entry.source_url: Fetched(
-            entry.source_url, entry.agent_type.definition, entry.source_etag
-        )
-        for entry in entries
-    }
-
-
-def candidates(url: str, protocol: str) -> Iterator[str]:
-    """The URL as given, then the well-known paths below it and at its root."""
-    parts = urlsplit(url)
-    if parts.path not in ("", "/") or parts.query:
-        yield url
-    asked = [parser for parser in parsers if protocol in ("", parser.slug)]
-    for base in (parts.path.rstrip("/"), ""):
-        for parser in asked:
-            for path in parser.well_known:
-                yield urlunsplit((parts.scheme, parts.netloc, base + path, "", ""))
-    yield url
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """For the definition of the agent at a URL, all within the time of one fetch."""
-
-    url: str
-    places: list[str]
-    known: dict[str, Fetched]
-    protocol: str
-    authorization: str
-
-    async def run(self) -> Found:
-        """Ask each in turn; when none has one, tell the most telling reason."""
-        failures: list[Exception] = []
-        try:
-            async with asyncio.timeout(settings.AGENTLENS_FETCH_TIMEOUT):
-                for attempt in self.attempts():
-                    try:
-                        found = await attempt
-                    except UrlNotAllowed:
-                        raise
-                    except (FetchError, ParseError) as error:
-                        failures.append(error)
-                    else:
-                        return self.remarked(found, failures)
-        except TimeoutError:
-            failures.append(FetchTimeout("No definition was found in time"))
-        raise max(failures, key=telling)
-
-    def attempts(self) -> Iterator[Awaitable[Found]]:
-        """A server that is said to speak MCP is asked itself; else it comes last."""
-        if self.protocol == MCP:
-            yield self.live()
-        for place in self.places:
-            yield self.at(place)
-        if not self.protocol:
-            yield self.live()
-
-    async def at(self, place: str) -> Found:
-        known = self.known.get(place)
-        fetched = await fetch(place, known.etag if known else "")
-        if known and fetched.not_modified:
-            fetched = known
-        return Found(fetched, *parse(fetched.body, self.protocol))
-
-    async def live(self) -> Found:
-        raw = await introspect(self.url, self.authorization)
-        return Found(Fetched(self.url, raw), *parse(raw, MCP))
-
-    def remarked(self, found: Found, failures: list[Exception]) -> Found:
-        """A card found where the server itself would not talk: say what is missing."""
-        closed = any(isinstance(failure, AuthorizationNeeded) for failure in failures)
-        if not closed:
-            return found
-        message = "the server asks for authorisation: only its card was read"
-        return replace(found, warnings=[Problem("$", message), *found.warnings])
-
-
-def telling(error: Exception) -> int:
-    """A card with faults says more than a page that is none, and that than silence."""
-    if isinstance(error, AuthorizationNeeded):
-        return 1
-    if not isinstance(error, ParseError):
-        return 0
-    reading = error.reading
-    return 2 + bool(reading.protocol) + bool(reading.record)

@@ -1,16 +1,20 @@
 """What a running MCP server says of itself, as a definition to catalogue."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 from django.conf import settings
 
+from capabilities.problems import Document
+from capabilities.protocols.mcp.greeting import NO_SUCH_PLACE
 from capabilities.records import CAPABILITY_LIMIT
 
 from .fetch import (
+    CLOSED,
     AuthorizationNeeded,
     BoundedTransport,
     FetchError,
@@ -24,42 +28,172 @@ from .fetch import (
 if TYPE_CHECKING:
     from mcp import Client
 
-CLOSED = (401, 403)
+# Of one list; who has more goes on for ever.
+PAGE_LIMIT = 500
+# As many seconds as taking leave may cost.
+FAREWELL = 1.0
+# As much of a stranger's words as we repeat.
+WORDS = 100
+REDIRECTS = range(300, 400)
 
 
-async def introspect(url: str, authorization: str = "") -> bytes:
+class Faltered(FetchFailed):
+    """A server that began to speak MCP, and did not go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The introspection document; `withheld` are lists that are missing, and why."""
+
+    document: Document
+    withheld: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> str:
+        each = (f"{name} ({why[:WORDS]})" for name, why in self.withheld.items())
+        return f"the server did not list its {', '.join(each)}" if self.withheld else ""
+
+    def beside(self, earlier: Document) -> Document:
+        """The document; what is withheld now stays as it was told earlier."""
+        kept = {name: earlier[name] for name in self.withheld if name in earlier}
+        return self.document | kept
+
+
+@dataclass
+class Attempt:
+    """What became of asking: each status, and the last answer word for word."""
+
+    seen: list[int] = field(default_factory=list)
+    spoke: bool = False
+    answer: Document | None = None
+    refusal: str = ""
+
+    @property
+    def is_closed(self) -> bool:
+        return any(status in CLOSED for status in self.seen)
+
+    def forget(self) -> None:
+        self.answer, self.refusal = None, ""
+
+    def hear(self, item: Any) -> Any:
+        message = getattr(item, "message", None)
+        if isinstance(result := getattr(message, "result", None), dict):
+            self.answer, self.spoke = result, True
+        elif error := getattr(message, "error", None):
+            self.refusal = error.message or "no reason given"
+        return item
+
+
+class Overheard:
+    """A transport of the SDK's: all passes, and what the server says is heard."""
+
+    def __init__(self, transport: Any, attempt: Attempt) -> None:
+        self.transport, self.attempt = transport, attempt
+
+    async def __aenter__(self) -> tuple["Ear", Any]:
+        stream, write = await self.transport.__aenter__()
+        return Ear(stream, self.attempt), write
+
+    async def __aexit__(self, *failure: Any) -> Any:
+        return await self.transport.__aexit__(*failure)
+
+
+class Ear:
+    """The stream of what comes in; its models leave out what they do not know."""
+
+    def __init__(self, stream: Any, attempt: Attempt) -> None:
+        self.stream, self.attempt = stream, attempt
+
+    def __aiter__(self) -> "Ear":
+        return self
+
+    async def __anext__(self) -> Any:
+        return self.attempt.hear(await anext(self.stream))
+
+    async def receive(self) -> Any:
+        return self.attempt.hear(await self.stream.receive())
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+    async def __aenter__(self) -> "Ear":
+        await self.stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *failure: Any) -> Any:
+        return await self.stream.__aexit__(*failure)
+
+    @property
+    def last_context(self) -> Any:
+        return getattr(self.stream, "last_context", None)
+
+
+async def introspect(url: str, authorization: str = "") -> Told:
     """Speak MCP with the server at a URL; `authorization` is for this once."""
     check_url(url)
     seconds = settings.AGENTLENS_FETCH_TIMEOUT
-    seen: list[int] = []
+    attempt = Attempt()
     try:
         async with asyncio.timeout(seconds):
-            return await told_by(url, authorization, seen)
+            return await told_by(url, authorization, attempt)
     except TimeoutError as error:
         raise FetchTimeout(f"{host_of(url)} did not answer in {seconds:g} s") from error
     except Exception as error:
-        raise reason(url, error, seen) from error
+        raise reason(url, error, attempt) from error
 
 
-async def told_by(url: str, authorization: str, seen: list[int]) -> bytes:
+async def told_by(url: str, authorization: str, attempt: Attempt) -> Told:
+    """Over the transport of today, or else over that of 2024."""
     # Heavy, and of no use to anything else: not before it is needed.
-    from mcp import Client  # noqa: PLC0415
+    from mcp.client.sse import sse_client  # noqa: PLC0415
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
+    def http(
+        headers: Any = None, timeout: Any = None, auth: Any = None
+    ) -> httpx2.AsyncClient:
+        """Ours, whatever the SDK would have."""
+        return client_for(authorization, attempt.seen)
+
+    try:
+        async with http() as client:
+            transport = streamable_http_client(url, http_client=client)
+            return await said_over(transport, url, attempt)
+    except Exception:
+        seen = attempt.seen
+        if not seen or seen[-1] not in NO_SUCH_PLACE or attempt.spoke:
+            raise
+    transport = sse_client(url, httpx_client_factory=http)
+    return await said_over(transport, url, attempt)
+
+
+def client_for(authorization: str, seen: list[int]) -> httpx2.AsyncClient:
     async def note(response: httpx2.Response) -> None:
         seen.append(response.status_code)
 
     headers = {"Authorization": authorization} if authorization else {}
-    async with guarded_client(
-        BoundedTransport(), headers=headers, event_hooks={"response": [note]}
-    ) as http:
-        transport = streamable_http_client(url, http_client=http)
-        async with Client(transport, cache=None) as client:
-            document = await described(url, client)
-    return json.dumps(document, ensure_ascii=False).encode()
+    hooks = {"response": [note]}
+    return guarded_client(BoundedTransport(), headers=headers, event_hooks=hooks)
 
 
-async def described(url: str, client: "Client") -> dict[str, Any]:
+async def said_over(transport: Any, url: str, attempt: Attempt) -> Told:
+    from mcp import Client  # noqa: PLC0415
+
+    line, told = Overheard(transport, attempt), None
+    try:
+        async with (
+            asyncio.timeout(None) as patience,
+            Client(line, cache=None) as client,
+        ):
+            told = await described(url, client, attempt)
+            # Some never let go; by then all is said.
+            patience.reschedule(asyncio.get_running_loop().time() + FAREWELL)
+    except TimeoutError:
+        if told is None:
+            raise
+    return told
+
+
+async def described(url: str, client: "Client", attempt: Attempt) -> Told:
     """The introspection document that the MCP parser reads."""
     capabilities = plain(client.server_capabilities)
     lists: dict[str, Callable[..., Awaitable[Any]]] = {}
@@ -70,37 +204,65 @@ async def described(url: str, client: "Client") -> dict[str, Any]:
         lists["resourceTemplates"] = client.list_resource_templates
     if "prompts" in capabilities:
         lists["prompts"] = client.list_prompts
-    return {
-        "serverInfo": plain(client.server_info) if client.server_info else {},
-        "protocolVersion": client.protocol_version,
-        "capabilities": capabilities,
-        "instructions": client.instructions or "",
-        "url": url,
-        **{name: await every(name, method) for name, method in lists.items()},
-    }
+    told = Told(
+        {
+            "serverInfo": plain(client.server_info) if client.server_info else {},
+            "protocolVersion": client.protocol_version,
+            "capabilities": capabilities,
+            "instructions": client.instructions or "",
+            "url": url,
+        }
+    )
+    for name, method in lists.items():
+        await add_list(told, name, method, attempt)
+    return told
 
 
-async def every(name: str, method: Callable[..., Awaitable[Any]]) -> list[Any]:
-    """All pages of a list; a server that goes round in circles is stopped."""
+async def add_list(
+    told: Told, name: str, method: Callable[..., Awaitable[Any]], attempt: Attempt
+) -> None:
+    """All of it, or the server's own words for why there is none."""
     from mcp import MCPError  # noqa: PLC0415
 
+    try:
+        told.document[name] = await every(name, method, attempt)
+    except MCPError:
+        if not attempt.refusal or attempt.is_closed:
+            raise
+        if name == "resourceTemplates":
+            # Declared with their kin, and yet not every server has them.
+            told.document[name] = []
+        else:
+            told.withheld[name] = attempt.refusal
+
+
+async def every(
+    name: str, method: Callable[..., Awaitable[Any]], attempt: Attempt
+) -> list[Any]:
+    """All pages of a list; a server that goes round in circles is stopped."""
     items: list[Any] = []
     cursors: set[str | None] = {None}
     cursor: str | None = None
-    while len(items) <= CAPABILITY_LIMIT:
-        try:
-            page = plain(await method(cursor=cursor))
-        except MCPError:
-            # Declared with its kin, and yet not every server has it.
-            if name != "resourceTemplates":
-                raise
-            return items
-        items += page.get(name, [])
-        cursor = page.get("nextCursor")
-        if cursor in cursors or not cursor:
+    while len(items) <= CAPABILITY_LIMIT and len(cursors) <= PAGE_LIMIT:
+        page = await page_of(method, cursor, attempt)
+        listed, cursor = page.get(name), page.get("nextCursor")
+        items += listed if isinstance(listed, list) else []
+        if not isinstance(cursor, str) or not cursor or cursor in cursors:
             return items
         cursors.add(cursor)
     return items
+
+
+async def page_of(
+    method: Callable[..., Awaitable[Any]], cursor: str | None, attempt: Attempt
+) -> Document:
+    """As the server said it: one item that is not right spoils no other."""
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    attempt.forget()
+    with suppress(ValidationError):
+        await method(cursor=cursor)
+    return attempt.answer or {}
 
 
 def plain(model: Any) -> dict[str, Any]:
@@ -110,19 +272,23 @@ def plain(model: Any) -> dict[str, Any]:
     return dumped
 
 
-def reason(url: str, error: BaseException, seen: list[int]) -> FetchError:
+def reason(url: str, error: BaseException, attempt: Attempt) -> FetchError:
     """Which of our errors it is, however deep the client wrapped it."""
-    inner = list(leaves(error))
+    inner, host = list(leaves(error)), host_of(url)
     ours = next((leaf for leaf in inner if isinstance(leaf, FetchError)), None)
     if ours:
         return ours
-    if any(status in CLOSED for status in seen):
-        return AuthorizationNeeded(f"{host_of(url)} asks for authorisation")
+    if attempt.is_closed:
+        return AuthorizationNeeded(f"{host} asks for authorisation")
     if any(isinstance(leaf, httpx2.TimeoutException) for leaf in inner):
-        return FetchTimeout(f"{host_of(url)} did not answer in time")
+        return FetchTimeout(f"{host} did not answer in time")
+    if attempt.spoke:
+        return Faltered(f"{host} speaks MCP, but broke off")
     if any(isinstance(leaf, httpx2.ConnectError) for leaf in inner):
-        return FetchFailed(f"Could not connect to {host_of(url)}")
-    return FetchFailed(f"{host_of(url)} does not speak MCP")
+        return FetchFailed(f"Could not connect to {host}")
+    elsewhere = attempt.seen and attempt.seen[-1] in REDIRECTS
+    words = "sends MCP clients elsewhere: give that address"
+    return FetchFailed(f"{host} {words if elsewhere else 'does not speak MCP'}")
 
 
 def leaves(error: BaseException) -> list[BaseException]:

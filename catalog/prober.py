@@ -1,91 +1,255 @@
 """Who is probed next: any number of probers share the work by leases."""
 
 import asyncio
-import contextlib
 import logging
-import random
-import signal
-from collections import defaultdict
-from datetime import timedelta
-from urllib.parse import urlsplit
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime, timedelta
+from typing import Any, Protocol, Self
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import close_old_connections, transaction
+from django.db import close_old_connections
 from django.utils import timezone
 
-from .health import Probe, record
-from .models import CatalogEntry, Source, Status
-from .probing import probe, target_of
+from .health import Probe, interval_after, lease_end, record_all, spread
+from .models import CatalogEntry, Status
+from .probing import Target, probe, target_of
 
 logger = logging.getLogger(__name__)
 
-JITTER = 0.1
+# As many outcomes as are written down at once.
+PAGE = 100
+# So many may wait for one host; more are put off, about so many seconds.
+QUEUE, SOON = 64, 10.0
 
 
-@transaction.atomic
-def claim(limit: int) -> list[CatalogEntry]:
-    """Due entries, ours until the lease ends; then they are due again."""
-    now = timezone.now()
-    due = CatalogEntry.objects.select_for_update(skip_locked=True, of=("self",))
-    due = due.filter(next_probe_at__lte=now).exclude(status=Status.DEPRECATED)
-    due = due.exclude(source=Source.DEMO).order_by("next_probe_at")
-    entries = list(due.select_related("agent_type").defer(RAW)[:limit])
-    lease = now + timedelta(seconds=settings.AGENTLENS_PROBE_LEASE)
-    claimed = CatalogEntry.objects.filter(pk__in=[entry.pk for entry in entries])
-    claimed.update(next_probe_at=lease)
-    return entries
+class Targets(Protocol):
+    """Something with an address that is probed when it comes due."""
+
+    def claim(self, limit: int, due: datetime) -> list[Any]:
+        """Some that were due then, ours until the lease ends; then due again."""
+
+    def target(self, item: Any) -> Target: ...
+
+    def is_down(self, item: Any) -> bool:
+        """Whether it was gone lately, so that asking later tells no less."""
+
+    def put_off(self, item: Any, until: datetime) -> object:
+        """Give it back: it is due then."""
+
+    def keep(self, outcomes: list[tuple[Any, Probe]]) -> object:
+        """Write down what was found, and when to ask again."""
 
 
-RAW = "agent_type__raw_definition"
+class Entries:
+    """The catalog's own."""
+
+    def claim(self, limit: int, due: datetime) -> list[CatalogEntry]:
+        entries = CatalogEntry.objects.watched().filter(next_probe_at__lte=due)
+        return entries.claim("next_probe_at", limit, until=lease_end())
+
+    def target(self, entry: CatalogEntry) -> Target:
+        return target_of(entry)
+
+    def is_down(self, entry: CatalogEntry) -> bool:
+        return entry.status == Status.OFFLINE and is_recent(entry.last_probed_at)
+
+    def put_off(self, entry: CatalogEntry, until: datetime) -> int:
+        mine = CatalogEntry.objects.watched().filter(pk=entry.pk)
+        return mine.update(next_probe_at=until)
+
+    def keep(self, outcomes: list[tuple[CatalogEntry, Probe]]) -> int:
+        return record_all(outcomes)
+
+
+def is_recent(moment: datetime | None) -> bool:
+    """Within the longest that any agent is left alone, whatever its host does."""
+    limit = timedelta(seconds=settings.AGENTLENS_BACK_OFF_LIMIT)
+    return moment is not None and timezone.now() - moment < limit
+
+
+watched: list[Targets] = [Entries()]
+
+
+def watch(targets: Targets) -> None:
+    """Probe these too; apps that build on the catalog call this in `ready`."""
+    if not any(type(known) is type(targets) for known in watched):
+        watched.append(targets)
+
+
+class Host:
+    """How many may ask it at once, and when: one that only fails is left alone."""
+
+    def __init__(self) -> None:
+        self.places = asyncio.Semaphore(settings.AGENTLENS_PROBES_PER_HOST)
+        self.users = self.waiting = self.failures = 0
+        self.silent_until = 0.0
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        self.users += 1
+        try:
+            yield
+        finally:
+            self.users -= 1
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        self.waiting += 1
+        try:
+            await self.places.acquire()
+        finally:
+            self.waiting -= 1
+        try:
+            yield
+        finally:
+            self.places.release()
+
+    def note(self, outcome: Probe) -> None:
+        """An answer ends the silence; failures in a row make it longer, once each."""
+        now = time.monotonic()
+        if outcome.ok:
+            self.failures, self.silent_until = 0, 0.0
+        elif now >= self.silent_until:
+            self.failures += 1
+            pause = interval_after(self.failures).total_seconds()
+            self.silent_until = now + pause
+
+    @property
+    def pause_left(self) -> float:
+        return max(0.0, self.silent_until - time.monotonic())
+
+    @property
+    def is_forgettable(self) -> bool:
+        long_ago = time.monotonic() - settings.AGENTLENS_BACK_OFF_LIMIT
+        return not self.users and (not self.failures or self.silent_until < long_ago)
 
 
 class Prober:
-    """Probes what is due, batch by batch, so many at once and so many per host."""
+    """Probes what is due, so many at once and so many per host.
+
+    Left as a context, it asks nobody any more; what it held comes due again.
+    """
 
     def __init__(self) -> None:
         self.places = asyncio.Semaphore(settings.AGENTLENS_PROBE_CONCURRENCY)
-        self.hosts: dict[str, asyncio.Semaphore] = defaultdict(
-            lambda: asyncio.Semaphore(settings.AGENTLENS_PROBES_PER_HOST)
-        )
+        self.hosts: dict[str, Host] = {}
+        self.running: set[asyncio.Task[None]] = set()
+        self.notes = [Notes(targets) for targets in watched]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        for task in self.running:
+            task.cancel()
+        await asyncio.gather(*self.running, return_exceptions=True)
 
     async def round(self) -> int:
         """Probe everything that is due now; how many that was."""
-        count = 0
-        while entries := await in_database(claim, self.batch):
-            await asyncio.gather(*(self.one(entry) for entry in entries))
-            count += len(entries)
-        self.hosts.clear()
+        # Not what comes due meanwhile: a long round would never end.
+        count = await self.begin(due=timezone.now())
+        await asyncio.gather(*self.running)
         return count
+
+    async def begin(self, due: datetime | None = None) -> int:
+        """Begin asking all that is due; those who answer slowly hold up nobody else."""
+        count = 0
+        while begun := sum([await self.claim(notes, due) for notes in self.notes]):
+            count += begun
+        self.hosts = {n: h for n, h in self.hosts.items() if not h.is_forgettable}
+        return count
+
+    async def claim(self, notes: "Notes", due: datetime | None) -> int:
+        await self.room()
+        now = due or timezone.now()
+        items = await in_database(notes.targets.claim, self.batch, now)
+        lease_ends = self.lease_ends()
+        for item in items:
+            task = asyncio.create_task(self.one(notes, item, lease_ends))
+            self.running.add(task)
+            task.add_done_callback(self.running.discard)
+        return len(items)
+
+    async def room(self) -> None:
+        """Those who wait for a host of theirs take none away."""
+        while len(self.running) - self.queued > self.batch:
+            first = asyncio.FIRST_COMPLETED
+            await asyncio.wait(self.running, return_when=first)
+
+    @property
+    def queued(self) -> int:
+        return sum(host.waiting for host in self.hosts.values())
 
     @property
     def batch(self) -> int:
-        return settings.AGENTLENS_PROBE_CONCURRENCY * 4
+        return settings.AGENTLENS_PROBE_CONCURRENCY * 2
 
-    async def one(self, entry: CatalogEntry) -> None:
-        target = target_of(entry)
-        host = urlsplit(target.endpoint).hostname or ""
-        async with self.hosts[host], self.places:
-            outcome = await probe(target)
-        await in_database(keep, entry, outcome)
+    def lease_ends(self) -> float:
+        """When it is too late to begin asking what was claimed just now."""
+        lease, longest = (
+            settings.AGENTLENS_PROBE_LEASE,
+            settings.AGENTLENS_PROBE_TIMEOUT,
+        )
+        return time.monotonic() + lease - longest
 
-    async def run(self) -> None:
-        """Go on until cancelled; a mishap costs a pause, never the prober."""
-        while True:
-            try:
-                await self.round()
-            except Exception:
-                logger.exception("A round of probes failed")
-            await asyncio.sleep(random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+    async def one(self, notes: "Notes", item: Any, lease_ends: float) -> None:
+        try:
+            await self.ask(notes, item, lease_ends)
+        except Exception:
+            # It comes due again when the lease ends; the others go on.
+            logger.exception("The probe of %s failed", item.pk)
+
+    async def ask(self, notes: "Notes", item: Any, lease_ends: float) -> None:
+        targets, target = notes.targets, notes.targets.target(item)
+        host = self.hosts.setdefault(target.host, Host())
+        outcome, pause = None, SOON if host.waiting >= QUEUE else 0.0
+        with host.in_use():
+            if not pause:
+                async with host.turn(), self.places:
+                    pause = host.pause_left if targets.is_down(item) else 0.0
+                    # Past its lease it is due again for all.
+                    if not pause and time.monotonic() <= lease_ends:
+                        outcome = await probe(target)
+                        host.note(outcome)
+            if pause:
+                until = timezone.now() + spread(pause)
+                await in_database(targets.put_off, item, until)
+            elif outcome:
+                await notes.take(item, outcome)
 
 
-def keep(entry: CatalogEntry, outcome: Probe) -> bool:
-    jitter = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - no secret
-    return record(entry, outcome, jitter)
+class Notes:
+    """Outcomes on their way to the database: what gathers while it writes goes next."""
+
+    def __init__(self, targets: Targets) -> None:
+        self.targets = targets
+        self.waiting: list[tuple[Any, Probe]] = []
+        self.pen = asyncio.Lock()
+
+    async def take(self, item: Any, outcome: Probe) -> None:
+        self.waiting.append((item, outcome))
+        async with self.pen:
+            page, self.waiting = self.waiting[:PAGE], self.waiting[PAGE:]
+            if page:
+                await self.write(page)
+
+    async def write(self, page: list[tuple[Any, Probe]]) -> None:
+        try:
+            await in_database(self.targets.keep, page)
+        except Exception:
+            if len(page) == 1:
+                # It comes due again when the lease ends; the others go on.
+                logger.exception("The probe of %s was not kept", page[0][0].pk)
+                return
+            for note in page:
+                await self.write([note])
 
 
 async def in_database(function, *arguments):
-    """Sync work off the loop, on a connection that is still good."""
+    """Sync work off the loop, on a connection that is still good; never left undone."""
 
     def work():
         close_old_connections()
@@ -94,19 +258,10 @@ async def in_database(function, *arguments):
         finally:
             close_old_connections()
 
-    return await sync_to_async(work)()
-
-
-async def probe_due() -> int:
-    """Probe what is due now, and end."""
-    return await Prober().round()
-
-
-async def probe_on() -> None:
-    """Probe until told to stop; what was begun is finished or comes due again."""
-    task = asyncio.create_task(Prober().run())
-    loop = asyncio.get_running_loop()
-    for stop in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(stop, task.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    begun = asyncio.ensure_future(sync_to_async(work)())
+    try:
+        return await asyncio.shield(begun)
+    except asyncio.CancelledError:
+        # What it announces may need the loop: a thread left alone waits for ever.
+        await asyncio.wait([begun])
+        raise

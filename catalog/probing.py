@@ -1,8 +1,12 @@
 """The one probe: asks an agent, in its protocol's own words, whether it lives."""
 
 import asyncio
+import contextlib
+import ssl
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import httpx2
 from django.conf import settings
@@ -11,12 +15,24 @@ from django.utils import timezone
 from capabilities.asking import Ask
 from capabilities.parsers import parsers
 
-from .fetch import REDIRECT_LIMIT, FetchError, check_url, guarded_client
+from .fetch import (
+    REDIRECT_LIMIT,
+    FetchError,
+    NoAddress,
+    check_url,
+    guarded_client,
+    host_of,
+)
 from .health import Probe
+from .metrics import PROBE_SECONDS, PROBES
 from .models import CatalogEntry
 
 # Answers, beside success, that only a living server gives.
 ALIVE = {401, 403, 405, 406, 429}
+# Answers that only say that nothing is kept at this place.
+EMPTY = {404, 410}
+# As many seconds as taking leave may cost.
+FAREWELL = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,47 +40,111 @@ class Target:
     protocol: str
     endpoint: str
     definition_url: str = ""
+    # Where it wants to be asked instead, if somebody said so.
+    health_url: str = ""
+    # When it last announced itself, if that is how it shows that it lives.
+    last_heard: datetime | None = None
+
+    @property
+    def host(self) -> str:
+        """Whom to ask, which need not be where the agent is."""
+        first = next(iter(self.asks()), None)
+        return host_of(first.url) if first else ""
+
+    def asks(self) -> list[Ask]:
+        if self.health_url:
+            return [Ask(self.health_url)]
+        parser = parsers.get(self.protocol)
+        return parser.asks(self.endpoint, self.definition_url) if parser else []
 
 
 def target_of(entry: CatalogEntry) -> Target:
     agent_type = entry.agent_type
-    return Target(agent_type.protocol, agent_type.endpoint, entry.source_url)
+    return Target(
+        agent_type.protocol,
+        agent_type.endpoint,
+        entry.source_url,
+        last_heard=entry.last_success_at,
+    )
 
 
 async def probe(target: Target) -> Probe:
+    """Ask an agent, and count the asking."""
+    parser = parsers.get(target.protocol)
+    if parser and parser.presence and not target.health_url:
+        outcome = heard(target, parser.presence)
+    else:
+        outcome = await asked(target)
+    word = "answered" if outcome.ok else "failed"
+    PROBES.labels(target.protocol, word).inc()
+    if outcome.latency_ms is not None:
+        PROBE_SECONDS.labels(target.protocol).observe(outcome.latency_ms / 1000)
+    return outcome
+
+
+def heard(target: Target, presence: float) -> Probe:
+    """Nobody is asked: it lives as long as it says so often enough."""
+    at, last = timezone.now(), target.last_heard
+    if last is None:
+        return Probe(at, error="Has never been heard")
+    until = last + timedelta(seconds=presence)
+    if at < until:
+        return Probe(at, heard_at=last, holds_until=until)
+    silence = (at - last).total_seconds()
+    return Probe(at, error=f"Has not been heard for {silence:.0f} s")
+
+
+async def asked(target: Target) -> Probe:
     """Ask in turn until an answer shows life; tell the last reason when none does."""
     at = timezone.now()
-    parser = parsers.get(target.protocol)
-    asks = parser.asks(target.endpoint, target.definition_url) if parser else []
-    error = "Nothing to ask"
     seconds = settings.AGENTLENS_PROBE_TIMEOUT
+    failures: list[Answer] = []
     try:
         async with asyncio.timeout(seconds), guarded_client() as client:
-            for ask in asks:
-                latency_ms, error = await attempt(client, ask)
-                if not error:
-                    return Probe(at, latency_ms)
+            for ask in target.asks():
+                if ask.after and failures and failures[-1].status not in ask.after:
+                    break
+                answer = await attempt(client, ask)
+                if not answer.error:
+                    return Probe(at, answer.latency_ms)
+                failures.append(answer)
     except TimeoutError:
-        error = f"Timed out after {seconds:g} s"
-    return Probe(at, error=error)
+        failures.append(Answer(f"Timed out after {seconds:g} s"))
+    told = max(failures, key=telling, default=Answer("Nothing to ask"))
+    return Probe(at, error=told.error)
 
 
-async def attempt(client: httpx2.AsyncClient, ask: Ask) -> tuple[int, str]:
-    """How long the answer took, and what was wrong with it."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One attempt: what was wrong with it, how long it took, and its status if any."""
+
+    error: str = ""
+    latency_ms: int = 0
+    status: int = 0
+
+
+def telling(answer: Answer) -> bool:
+    """That a server fails says more than that a place of several is empty."""
+    return answer.status not in EMPTY
+
+
+async def attempt(client: httpx2.AsyncClient, ask: Ask) -> Answer:
     started = time.perf_counter()
     try:
-        status = await status_of(client, ask)
+        response = await headers_of(client, ask)
     except FetchError as refusal:
-        return 0, str(refusal)
+        return Answer(str(refusal))
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError) as failure:
-        return 0, in_words(failure)
+        return Answer(in_words(failure))
     latency_ms = round((time.perf_counter() - started) * 1000)
-    lives = httpx2.codes.is_success(status) or status in ALIVE
-    return latency_ms, "" if lives else f"HTTP {status}"
+    await close_session(client, ask, response)
+    status = response.status_code
+    lives = response.is_success or status in ALIVE
+    return Answer("" if lives else f"HTTP {status}", latency_ms, status)
 
 
-async def status_of(client: httpx2.AsyncClient, ask: Ask) -> int:
-    """The status where the redirects end; no body is read."""
+async def headers_of(client: httpx2.AsyncClient, ask: Ask) -> httpx2.Response:
+    """The answer where the redirects end; no body is read."""
     request = client.build_request(
         ask.method, ask.url, json=ask.body, headers=ask.headers
     )
@@ -73,14 +153,41 @@ async def status_of(client: httpx2.AsyncClient, ask: Ask) -> int:
         response = await client.send(request, stream=True)
         await response.aclose()
         if response.next_request is None:
-            return response.status_code
+            return response
         request = response.next_request
     raise FetchError(f"Redirects more than {REDIRECT_LIMIT} times")
+
+
+async def close_session(
+    client: httpx2.AsyncClient, ask: Ask, response: httpx2.Response
+) -> None:
+    """We only wanted to know; the server need not remember us."""
+    key = response.headers.get(ask.session) if ask.session else None
+    if key is None:
+        return
+    farewell = client.build_request(
+        "DELETE", response.url, headers=ask.headers | {ask.session: key}
+    )
+    # How it takes leave says nothing of how it is.
+    with contextlib.suppress(TimeoutError, httpx2.HTTPError, FetchError, OSError):
+        async with asyncio.timeout(FAREWELL):
+            await (await client.send(farewell, stream=True)).aclose()
+
+
+def causes(failure: BaseException | None) -> Iterator[BaseException]:
+    """The failure, and what lies behind it."""
+    while failure is not None:
+        yield failure
+        failure = failure.__cause__ or failure.__context__
 
 
 def in_words(failure: Exception) -> str:
     if isinstance(failure, httpx2.TimeoutException):
         return "Timed out"
+    if any(isinstance(cause, ssl.SSLError) for cause in causes(failure)):
+        return "Its TLS certificate or handshake is not right"
+    if any(isinstance(cause, NoAddress) for cause in causes(failure)):
+        return "Nobody knows its host by that name"
     if isinstance(failure, httpx2.ConnectError):
         return "Connection refused or unreachable"
     return "Does not answer in proper HTTP"

@@ -2,14 +2,18 @@
 
 import base64
 from dataclasses import asdict, dataclass
+from datetime import datetime
 
 from django.core import signing
 
 from capabilities.parsers import Reading, examine, parse
+from capabilities.problems import Problem
 
-from .ingest import Definition, Outcome, Result, ingest
-from .intake import find
-from .models import Source
+from .fetch import Fetched
+from .finding import Found
+from .ingest import Outcome, Result, foreseen
+from .intake import find, find_again, import_found, register
+from .models import CatalogEntry
 
 SALT = "catalog.review"
 # A look may be taken over a day; after that the definition may have moved on.
@@ -33,12 +37,29 @@ class Candidate:
     protocol: str
     url: str = ""
     etag: str = ""
+    # Where the agent is, for definitions that do not say.
+    endpoint: str = ""
+    # Why it does not say all, if it does not.
+    problem: str = ""
+    # When the entry that it was fetched again for had been seen last.
+    as_of: str = ""
 
     @classmethod
-    def of(
-        cls, raw: bytes, protocol: str, url: str = "", etag: str = ""
-    ) -> "Candidate":
-        return cls(base64.b64encode(raw).decode(), protocol, url, etag)
+    def of(cls, raw: bytes, protocol: str, **known: str) -> "Candidate":
+        return cls(base64.b64encode(raw).decode(), protocol, **known)
+
+    @classmethod
+    def found(cls, found: Found, as_of: str = "") -> "Candidate":
+        fetched, record = found.fetched, found.record
+        return cls.of(
+            fetched.body,
+            record.protocol,
+            url=fetched.url,
+            etag=fetched.etag,
+            endpoint=record.endpoint,
+            problem=found.problem,
+            as_of=as_of,
+        )
 
     @property
     def definition(self) -> bytes:
@@ -63,31 +84,52 @@ class Review:
     sealed: str = ""
 
 
-def look_at(raw: bytes, protocol: str = "") -> Review:
+def look_at(raw: bytes, protocol: str = "", endpoint: str = "") -> Review:
     """What would be catalogued, or every reason why not."""
-    return reviewed(Candidate.of(raw, protocol))
+    return reviewed(Candidate.of(raw, protocol, endpoint=endpoint))
 
 
-def look_at_url(url: str, protocol: str = "", authorization: str = "") -> Review:
-    """The same for what is found at a URL; raises what fetching raises."""
-    found = find(url, protocol, authorization)
-    fetched = found.fetched
-    return reviewed(
-        Candidate.of(fetched.body, found.record.protocol, fetched.url, fetched.etag)
-    )
+def look_at_url(url: str, *how: str) -> Review:
+    """The same for what is found at a URL; takes and raises what `find` does."""
+    return reviewed(Candidate.found(find(url, *how)))
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLook:
+    """What a refresh would change; sealed for doing so."""
+
+    outcome: Outcome
+    sealed: str
+    problem: str
+
+
+def look_again(entry: CatalogEntry, authorization: str = "") -> SecondLook:
+    found = find_again(entry, authorization)
+    outcome = foreseen(entry, found.definition)
+    candidate = Candidate.found(found, entry.validity_last_seen.isoformat())
+    return SecondLook(outcome, candidate.sealed(), found.problem)
 
 
 def reviewed(candidate: Candidate) -> Review:
-    reading = examine(candidate.definition, candidate.protocol)
+    reading = examine(candidate.definition, candidate.protocol, candidate.endpoint)
+    if candidate.problem:
+        reading.warnings.insert(0, Problem("$", candidate.problem))
     return Review(reading, candidate.sealed() if reading.valid else "")
 
 
-def accept(sealed: str) -> tuple[Outcome, str]:
+def accept(sealed: str, refreshes: CatalogEntry | None = None) -> tuple[Outcome, str]:
     """Register what was looked at; the outcome, and how to tell it to people."""
     candidate = Candidate.unsealed(sealed)
-    record, _ = parse(candidate.definition, candidate.protocol)
-    source = Source.IMPORT if candidate.url else Source.PUSH
-    outcome = ingest(
-        Definition(record, candidate.definition, source, candidate.url, candidate.etag)
-    )
+    if refreshes is not None and not candidate.as_of:
+        raise Expired
+    raw, endpoint = candidate.definition, candidate.endpoint
+    if candidate.url:
+        fetched = Fetched(candidate.url, raw, candidate.etag)
+        read = parse(raw, candidate.protocol, endpoint)
+        found = Found(fetched, *read, candidate.problem)
+        if refreshes is not None:
+            refreshes.validity_last_seen = datetime.fromisoformat(candidate.as_of)
+        outcome = import_found(found, refreshes)
+    else:
+        outcome = register(raw, candidate.protocol, endpoint=endpoint)
     return outcome, TOLD[outcome.result].format(outcome.entry)

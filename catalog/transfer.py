@@ -6,16 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from capabilities.kinds import kinds
+from capabilities.parsers import examine, parsers
+from capabilities.records import AgentRecord
+
 from . import search
-from .ingest import Outcome
+from .ingest import Definition, Outcome, ingest
 from .intake import register
-from .models import AgentType, CatalogEntry, Source, Status
+from .models import AgentType, Capability, CatalogEntry, Source, Status
 
 FORMAT = "agentlens.entry/1"
 TEXTS = ("display_name", "description", "source_url")
 TIMES = ("validity_from", "validity_to")
+ROW = ("kind", "name", "description", "properties")
 
 
 class NotTransferable(ValueError):
@@ -33,7 +39,9 @@ def exported(entry: CatalogEntry) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "protocol": entry.agent_type.protocol,
+        "endpoint": entry.agent_type.endpoint,
         "definitions": [raw.decode() for raw in definitions(entry)],
+        "known": list(known_beside(entry)),
         "status": entry.status,
         "source": entry.source,
         "categories": entry.categories,
@@ -51,6 +59,14 @@ def definitions(entry: CatalogEntry) -> Iterator[bytes]:
     yield entry.agent_type.definition
 
 
+def known_beside(entry: CatalogEntry) -> Iterator[dict[str, Any]]:
+    """What is known of the agent that none of its definitions says."""
+    parser = parsers.get(entry.agent_type.protocol)
+    for row in entry.agent_type.capabilities.all():
+        if parser and row.kind in kinds and parser.restore(row.record):
+            yield {name: getattr(row, name) for name in ROW}
+
+
 def iso(moment: Any) -> str | None:
     return moment.isoformat() if moment else None
 
@@ -62,12 +78,43 @@ def import_line(line: str) -> Outcome:
     held = CatalogEntry.objects.filter(agent_type__raw_definition=raws[-1])
     with transaction.atomic():
         outcomes = [
-            register(raw, told["protocol"], told["source"])
+            register(
+                raw,
+                told["protocol"],
+                told["source"],
+                endpoint=told.get("endpoint", ""),
+            )
             for raw in (raws[-1:] if held.exists() else raws)
         ]
         outcome = replace(outcomes[-1], result=outcomes[0].result)
+        remember(outcome.entry, told.get("known", []))
         restore(outcome.entry, told)
     return outcome
+
+
+def remember(entry: CatalogEntry, known: list[dict[str, Any]]) -> None:
+    """Put back what was known beside the definitions, as far as it proves itself."""
+    agent_type = entry.agent_type
+    parser, record = parsers.get(agent_type.protocol), stated_record(agent_type)
+    rows = [Capability(**row) for row in known if row["kind"] in kinds]
+    found = [parser.restore(row.record) for row in rows] if parser else []
+    fresh = [one for one in found if one and not list(one.validate())]
+    if record and fresh:
+        beside = replace(record, capabilities=tuple(fresh))
+        raw = agent_type.definition
+        ingest(Definition(beside, raw, entry.source, introduces=True))
+        entry.refresh_from_db()
+
+
+def stated_record(agent_type: AgentType) -> AgentRecord | None:
+    given = (agent_type.definition, agent_type.protocol, agent_type.endpoint)
+    return examine(*given).record
+
+
+def is_row(row: Any) -> bool:
+    *texts, properties = ROW
+    named = isinstance(row, dict) and all(isinstance(row[name], str) for name in texts)
+    return named and isinstance(row[properties], dict)
 
 
 def transferred(line: str) -> dict[str, Any]:
@@ -83,6 +130,8 @@ def transferred(line: str) -> dict[str, Any]:
             and isinstance(told["categories"], list)
             and isinstance(told["metadata"], dict)
             and all(isinstance(told[name], str) for name in TEXTS)
+            and isinstance(told.get("endpoint", ""), str)
+            and all(is_row(row) for row in told.get("known", []))
             and all(isinstance(told[name], str | None) for name in TIMES)
         )
     except (ValueError, TypeError, KeyError) as error:
@@ -99,8 +148,7 @@ def restore(entry: CatalogEntry, told: dict[str, Any]) -> None:
         setattr(entry, name, told[name])
     for name in TIMES:
         setattr(entry, name, parse_datetime(told[name]) if told[name] else None)
-    if entry.status == Status.DEPRECATED:
-        entry.next_probe_at = None
+    entry.next_probe_at = timezone.now() if entry.can_be_probed else None
     entry.full_clean(exclude=["agent_type", "agent_key"])
     entry.save()
     search.index(CatalogEntry.objects.filter(pk=entry.pk))

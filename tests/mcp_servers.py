@@ -1,5 +1,6 @@
-"""Real MCP servers on loopback, written with the official SDK."""
+"""Real MCP servers on loopback: of the official SDK, and of older revisions by hand."""
 
+import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ import uvicorn
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
+
+from tests.servers import Request, reply
 
 PAGES = 3
 
@@ -31,6 +34,22 @@ def serving(application: Callable[..., Any]) -> Iterator[str]:
 
 
 def notebook() -> Any:
+    return notebook_server().streamable_http_app(streamable_http_path="/mcp")
+
+
+def stateless_notebook() -> Any:
+    """For many workers; whoever comes by with a GET is left listening."""
+    return notebook_server().streamable_http_app(
+        streamable_http_path="/mcp", stateless_http=True, json_response=True
+    )
+
+
+def notebook_of_2024() -> Any:
+    """Over the transport of that year: listened to at one place, told at another."""
+    return notebook_server().sse_app(sse_path="/mcp")
+
+
+def notebook_server() -> MCPServer:
     """Tools, resources, a template and a prompt, as one would write them."""
     server = MCPServer("notebook", title="Notebook", version="2.1.0")
 
@@ -54,7 +73,7 @@ def notebook() -> Any:
         """Summarise the notes on a topic."""
         return topic
 
-    return server.streamable_http_app(streamable_http_path="/mcp")
+    return server
 
 
 def paged() -> Any:
@@ -71,3 +90,33 @@ def paged() -> Any:
 
     server = Server("paged", version="1.0.0", on_list_tools=list_tools)
     return server.streamable_http_app(streamable_http_path="/mcp")
+
+
+def legacy(request: Request) -> list[bytes]:
+    """A server of 2025: it knows no discovery, only the handshake."""
+    message = json.loads(request.body or b"{}")
+    results = {
+        "initialize": {
+            "protocolVersion": "2025-03-26",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "legacy", "version": "0.9"},
+        },
+        "tools/list": {"tools": [{"name": "dig", "inputSchema": {"type": "object"}}]},
+    }
+    if message.get("method") == "notifications/initialized":
+        return [reply(202)]
+    if message.get("method") not in results:
+        return [reply(400)]
+    answer = {
+        "jsonrpc": "2.0",
+        "id": message["id"],
+        "result": results[message["method"]],
+    }
+    body = json.dumps(answer).encode()
+    return [reply(body=body, content_type="application/json")]
+
+
+def gated(request: Request) -> list[bytes]:
+    """The same for those who know the word."""
+    known = request.headers["Authorization"] == "Bearer sesame"
+    return legacy(request) if known else [reply(401)]

@@ -1,5 +1,6 @@
 from django import forms
 
+from ..forms import JSONObjectField
 from ..models import CatalogEntry
 
 
@@ -24,6 +25,9 @@ class EntryForm(forms.ModelForm):
         help_text="Separated by commas.",
         widget=forms.TextInput(attrs={"size": 60}),
     )
+    metadata = JSONObjectField(
+        required=False, widget=forms.Textarea(attrs={"rows": 4, "cols": 80})
+    )
 
     class Meta:
         model = CatalogEntry
@@ -38,14 +42,7 @@ class EntryForm(forms.ModelForm):
         widgets = {
             "display_name": forms.TextInput(attrs={"size": 60}),
             "description": forms.Textarea(attrs={"rows": 5, "cols": 80}),
-            "metadata": forms.Textarea(attrs={"rows": 4, "cols": 80}),
         }
-
-    def clean_metadata(self):
-        metadata = self.cleaned_data["metadata"] or {}
-        if not isinstance(metadata, dict):
-            raise forms.ValidationError("Must be a JSON object.")
-        return metadata
 
 
 class ReasonForm(forms.Form):

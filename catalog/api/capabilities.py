@@ -11,16 +11,16 @@ from .. import search
 from ..converters import split_key
 from ..filters import CapabilityQuestion
 from ..models import Capability
+from ..rest.errors import CapabilityNotFound, InvalidKey, InvalidParameter
+from ..rest.pagination import StrictPagination
+from ..rest.strict import StrictParameters
 from . import examples
-from .errors import CapabilityNotFound, InvalidKey, InvalidParameter
-from .pagination import StrictPagination
 from .serializers import (
     CapabilityKeySerializer,
     HealthSerializer,
     ProviderSerializer,
     snippet,
 )
-from .strict import StrictParameters
 
 
 class CapabilityInstanceSerializer(serializers.Serializer):

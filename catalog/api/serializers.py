@@ -6,12 +6,14 @@ import re
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from capabilities.kinds import kinds
+from capabilities.kinds import is_relied_on, kinds
 from capabilities.parsers import parsers
 from capabilities.records import DESCRIPTION_LIMIT, DISPLAY_NAME_LIMIT
 
+from ..fetch import authorization_fault
 from ..ingest import Result
 from ..models import AgentType, CatalogEntry, DefinitionChange, Provider, Status
+from .health import HealthSerializer
 
 
 def camel_case(name: str) -> str:
@@ -61,34 +63,6 @@ class ProviderSerializer(serializers.ModelSerializer):
     class Meta:
         model = Provider
         fields = ["organization", "team", "url"]
-
-
-class HealthSerializer(serializers.Serializer):
-    """How the agent was when last asked; `latencyMs` is 0 when unknown."""
-
-    state = serializers.CharField(source="status")
-    lastProbedAt = serializers.DateTimeField(source="last_probed_at", allow_null=True)
-    lastSuccessAt = serializers.DateTimeField(source="last_success_at", allow_null=True)
-    latencyMs = serializers.SerializerMethodField()
-    consecutiveFailures = serializers.IntegerField(source="consecutive_failures")
-    lastError = serializers.CharField(source="last_error", allow_blank=True)
-
-    def get_latencyMs(self, entry) -> int:  # noqa: N802 - the wire's own name
-        return entry.latency_ms or 0
-
-
-class ProbeOutcomeSerializer(serializers.Serializer):
-    ok = serializers.BooleanField()
-    at = serializers.DateTimeField()
-    latencyMs = serializers.IntegerField(source="latency_ms", allow_null=True)
-    error = serializers.CharField(allow_blank=True)
-
-
-class ProbeSerializer(serializers.Serializer):
-    """What one probe brought, and how the agent is after it."""
-
-    outcome = ProbeOutcomeSerializer()
-    health = HealthSerializer()
 
 
 class ValiditySerializer(serializers.Serializer):
@@ -160,7 +134,12 @@ class EntryDetailSerializer(EntrySerializer):
     )
 
     class Meta(EntrySerializer.Meta):
-        fields = [*EntrySerializer.Meta.fields, "capabilities", "raw_definition"]
+        fields = [
+            *EntrySerializer.Meta.fields,
+            "definition_problem",
+            "capabilities",
+            "raw_definition",
+        ]
         read_only_fields = fields
 
     def get_raw_definition(self, entry) -> str:
@@ -190,18 +169,38 @@ class EntryPatchSerializer(serializers.Serializer):
     )
 
 
-class ImportSerializer(serializers.Serializer):
+class NothingSerializer(serializers.Serializer):
+    """For what takes no body: whoever sends one means something else."""
+
+
+class AuthorizationSerializer(serializers.Serializer):
+    """For a running MCP server that asks who is there."""
+
+    authorization = TextField(
+        max_length=8000,
+        required=False,
+        write_only=True,
+        help_text="An `Authorization` header for a running MCP server or an AG-UI"
+        " agent; used this once, never stored.",
+    )
+
+    def validate_authorization(self, value):
+        if fault := authorization_fault(value):
+            raise serializers.ValidationError(f"It {fault}.")
+        return value
+
+
+class ImportSerializer(AuthorizationSerializer):
     url = TextField(
         max_length=2000,
         help_text="A definition's own URL, or a host that keeps one at a known path.",
     )
     protocol = serializers.ChoiceField(choices=[], required=False)
-    authorization = TextField(
-        max_length=8000,
+    capabilities_url = TextField(
+        max_length=2000,
         required=False,
-        write_only=True,
-        help_text="An `Authorization` header for a running MCP server; used for this"
-        " import only, never stored.",
+        help_text="Where an AG-UI agent tells what it supports, if not at"
+        " `{url}/capabilities`.",
     )
 
     def __init__(self, *args, **kwargs):
@@ -219,11 +218,20 @@ class CapabilityKeySerializer(serializers.Serializer):
     name = serializers.CharField()
 
 
+class RemovedCapabilitySerializer(CapabilityKeySerializer):
+    breaking = serializers.SerializerMethodField(
+        help_text="Clients relied on it: a skill, tool, interface or scheme."
+    )
+
+    def get_breaking(self, removed) -> bool:
+        return is_relied_on(removed["kind"])
+
+
 class ChangesSerializer(serializers.Serializer):
     """Capabilities that came, went, or say something else than before."""
 
     added = CapabilityKeySerializer(many=True)
-    removed = CapabilityKeySerializer(many=True)
+    removed = RemovedCapabilitySerializer(many=True)
     changed = CapabilityKeySerializer(many=True)
 
 
@@ -280,11 +288,7 @@ class OutcomeSerializer(EntryDetailSerializer):
         read_only_fields = fields
 
 
-class DefinitionChangeSerializer(serializers.ModelSerializer):
-    added = CapabilityKeySerializer(many=True)
-    removed = CapabilityKeySerializer(many=True)
-    changed = CapabilityKeySerializer(many=True)
-
+class DefinitionChangeSerializer(ChangesSerializer, serializers.ModelSerializer):
     class Meta:
         model = DefinitionChange
         fields = [

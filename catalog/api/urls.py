@@ -2,6 +2,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from .capabilities import CapabilityViewSet
+from .compare import CompareView
 from .views import CatalogEntryViewSet, KindViewSet, StatsView
 
 router = SimpleRouter(trailing_slash=False)
@@ -9,6 +10,8 @@ router.register("catalog", CatalogEntryViewSet, basename="entry")
 router.register("kinds", KindViewSet, basename="kind")
 
 urlpatterns = [
+    # Before the entries: no id looks like that.
+    path("catalog/compare", CompareView.as_view(), name="compare"),
     *router.urls,
     path("capabilities", CapabilityViewSet.as_view({"get": "list"})),
     path(

@@ -1,7 +1,5 @@
 """The catalog over HTTP: each view translates, and calls what does the work."""
 
-from collections.abc import Iterator
-
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Prefetch
 from django.http import HttpResponse
@@ -11,17 +9,18 @@ from rest_framework import mixins
 from rest_framework.decorators import action
 from rest_framework.exceptions import Throttled
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from capabilities.kinds import kinds
-from capabilities.parsers import examine, parsers
+from capabilities.parsers import examine, media_type_of, parsers
+from capabilities.problems import url_fault
 
 from .. import intake
 from ..curate import curate
 from ..filters import CatalogEntryFilterSet
-from ..ingest import Result
+from ..history import History
+from ..ingest import Outdated, Result
 from ..models import (
     AgentType,
     Capability,
@@ -30,49 +29,37 @@ from ..models import (
     Status,
     capability_count,
 )
+from ..rest.errors import Conflict, EntryNotFound, InvalidParameter
+from ..rest.pagination import StrictPagination
+from ..rest.parsers import DEFINITION_PARSERS
+from ..rest.permissions import CHANGE, VIEW, CanReadCatalog
+from ..rest.strict import StrictFilterBackend, StrictParameters, boolean, validated
 from . import examples
-from .errors import Conflict, EntryNotFound, InvalidBody, InvalidParameter
-from .pagination import StrictPagination
-from .parsers import DEFINITION_PARSERS
-from .permissions import CHANGE, VIEW, CanReadCatalog
+from .health import HealthHistorySerializer, ProbeSerializer
 from .serializers import (
+    AuthorizationSerializer,
     EntryDetailSerializer,
     EntryPatchSerializer,
     EntrySerializer,
     ImportSerializer,
     KindSerializer,
+    NothingSerializer,
     OutcomeSerializer,
-    ProbeSerializer,
     ReadingSerializer,
     StatsSerializer,
     VersionSerializer,
 )
-from .strict import StrictFilterBackend, StrictParameters
 
 PROTOCOL = OpenApiParameter(
     "protocol", str, description="The definition's protocol, instead of detecting it."
 )
-DEFINITION = {"application/json": OpenApiTypes.OBJECT}
-
-
-def validated(serializer):
-    """The serializer's data; unknown members and bad values are one 400."""
-    unknown = sorted(unknown_members(serializer, serializer.initial_data))
-    if unknown:
-        raise InvalidBody(f"Unknown member: {unknown[0]}", members=unknown)
-    if not serializer.is_valid():
-        raise InvalidBody(errors=serializer.errors)
-    return serializer.validated_data
-
-
-def unknown_members(serializer, body: dict, at: str = "") -> Iterator[str]:
-    """Members that nobody reads, at any depth: `validity.form`."""
-    for name, value in body.items():
-        field = serializer.fields.get(name)
-        if field is None or field.read_only:
-            yield at + name
-        elif isinstance(field, Serializer) and isinstance(value, dict):
-            yield from unknown_members(field, value, f"{at}{name}.")
+ENDPOINT = OpenApiParameter(
+    "endpoint", str, description="Where the agent is, if its definition does not say."
+)
+DRY_RUN = OpenApiParameter(
+    "dry_run", bool, description="Only say what would change; nothing is stored."
+)
+DEFINITION = {"application/json": OpenApiTypes.OBJECT, "text/plain": OpenApiTypes.STR}
 
 
 class CatalogEntryViewSet(
@@ -84,11 +71,12 @@ class CatalogEntryViewSet(
     serializer_class = EntrySerializer
     filterset_class = CatalogEntryFilterSet
     filter_backends = [StrictFilterBackend]
-    permissions = {"validate": VIEW, "probe": CHANGE}
+    permissions = {"validate": VIEW, "probe": CHANGE, "refresh": CHANGE}
     parameters = {
         "list": (*CatalogEntryFilterSet.base_filters, *StrictPagination.parameters),
-        "validate": ("protocol",),
-        "register": ("protocol",),
+        "validate": ("protocol", "endpoint"),
+        "register": ("protocol", "endpoint"),
+        "refresh": ("dry_run",),
         "versions": StrictPagination.parameters,
     }
     repeatable = ("kind", "feature")
@@ -126,10 +114,7 @@ class CatalogEntryViewSet(
         entry = self.get_object()
         changes = validated(EntryPatchSerializer(data=request.data))
         reason = changes.pop("reason", "")
-        try:
-            curate(entry, changes, by=request.user, reason=reason)
-        except CatalogEntry.DoesNotExist as error:
-            raise EntryNotFound from error
+        curate(entry, changes, by=request.user, reason=reason)
         return Response(EntryDetailSerializer(self.get_object()).data)
 
     @extend_schema(summary="Remove an agent")
@@ -139,7 +124,7 @@ class CatalogEntryViewSet(
 
     @extend_schema(
         summary="Examine a definition",
-        parameters=[PROTOCOL],
+        parameters=[PROTOCOL, ENDPOINT],
         request=DEFINITION,
         responses={200: ReadingSerializer, 422: ReadingSerializer},
         examples=[examples.AGENT_CARD, examples.READING],
@@ -147,12 +132,12 @@ class CatalogEntryViewSet(
     @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
     def validate(self, request):
         """Every error and warning with its JSON path, and a preview; stores nothing."""
-        reading = examine(self.definition(), self.protocol())
+        reading = examine(self.definition(), self.protocol(), self.endpoint())
         return Response(ReadingSerializer(reading).data, 200 if reading.valid else 422)
 
     @extend_schema(
         summary="Register a definition",
-        parameters=[PROTOCOL],
+        parameters=[PROTOCOL, ENDPOINT],
         request=DEFINITION,
         responses={
             201: OpenApiResponse(OutcomeSerializer, "A new agent."),
@@ -162,8 +147,12 @@ class CatalogEntryViewSet(
     )
     @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
     def register(self, request):
-        """Add an agent, or bring it up to date, from its own definition."""
-        return self.told(intake.register(self.definition(), self.protocol()))
+        """Add an agent, or bring it up to date, from its own definition.
+
+        YAML and TOML also come as text/markdown, application/yaml, application/toml.
+        """
+        given = self.definition(), self.protocol()
+        return self.told(intake.register(*given, endpoint=self.endpoint()))
 
     @extend_schema(
         summary="Import from a URL",
@@ -185,13 +174,17 @@ class CatalogEntryViewSet(
 
     @extend_schema(
         summary="Read the raw definition",
-        responses={(200, "application/json"): OpenApiTypes.OBJECT},
+        responses={
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            (200, "text/plain"): OpenApiTypes.STR,
+        },
     )
     @action(detail=True)
     def card(self, request, pk):
         """The exact bytes received."""
-        definition = self.get_object().agent_type.definition
-        return HttpResponse(definition, content_type="application/json")
+        agent_type = self.get_object().agent_type
+        media_type = media_type_of(agent_type.protocol)
+        return HttpResponse(agent_type.definition, content_type=media_type)
 
     @extend_schema(
         summary="List the versions of an agent",
@@ -217,12 +210,44 @@ class CatalogEntryViewSet(
     def probe(self, request, pk):
         """Ask the agent whether it lives, and tell how it is now."""
         entry = self.get_object()
+        validated(NothingSerializer(data=request.data))
         if not entry.can_be_probed:
             raise Conflict("This agent is never probed")
-        if wait := intake.pause_left(entry):
+        if wait := intake.claim_probe(entry):
             raise Throttled(wait)
         outcome = intake.probe_now(entry)
         return Response(ProbeSerializer({"outcome": outcome, "health": entry}).data)
+
+    @extend_schema(
+        summary="Refresh an agent's definition",
+        parameters=[DRY_RUN],
+        request=AuthorizationSerializer,
+        responses=OutcomeSerializer,
+    )
+    @action(detail=True, methods=["post"])
+    def refresh(self, request, pk):
+        """Fetch or introspect again, say what changed, apply it and probe.
+
+        What went away and clients relied on is marked `breaking`.
+        """
+        entry = self.get_object()
+        asked = validated(AuthorizationSerializer(data=request.data))
+        try:
+            if boolean(request.query_params, "dry_run"):
+                return self.told(intake.foresee_refresh(entry, **asked))
+            return self.told(intake.refresh(entry, **asked))
+        except (intake.NotRefreshable, Outdated) as error:
+            raise Conflict(str(error)) from error
+
+    @extend_schema(
+        summary="Read how an agent has been", responses=HealthHistorySerializer
+    )
+    @action(detail=True)
+    def health(self, request, pk):
+        """Uptime over a day, a week and ninety days; latency; the latest probes."""
+        entry = self.get_object()
+        told = {"entry": entry, "history": History.of(entry)}
+        return Response(HealthHistorySerializer(told).data)
 
     def definition(self) -> bytes:
         """The body; of an empty one the framework makes a dictionary."""
@@ -235,6 +260,12 @@ class CatalogEntryViewSet(
             message = f"protocol must be one of: {known}"
             raise InvalidParameter(message, parameter="protocol")
         return slug
+
+    def endpoint(self) -> str:
+        url = self.request.query_params.get("endpoint", "")
+        if url and (fault := url_fault(url)):
+            raise InvalidParameter(f"endpoint {fault}", parameter="endpoint")
+        return url
 
     def told(self, outcome) -> Response:
         """The entry as it now is, with what was done, and where to find it."""

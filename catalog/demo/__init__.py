@@ -12,6 +12,7 @@ from django.utils import timezone
 from .. import search
 from ..intake import register
 from ..models import AgentType, CatalogEntry, Provider, Source, Status
+from .past import invent_past
 
 HERE = files(__name__)
 
@@ -49,6 +50,7 @@ def tell(agent: dict[str, Any]) -> CatalogEntry:
         entry.last_probed_at = now
     entry.save()
     search.index(CatalogEntry.objects.filter(pk=entry.pk))
+    invent_past(entry)
     return entry
 
 

@@ -3,8 +3,10 @@ from .capability import Capability, capability_count
 from .catalog_entry import REACHABLE, CatalogEntry, Source, Status
 from .definition_change import DefinitionChange
 from .entry_text import EntryText
+from .probe_history import HealthHour, HourCount, ProbeResult
 from .provider import Provider
 from .search_row import SearchRow
+from .seen_envelope import SeenEnvelope
 
 __all__ = [
     "REACHABLE",
@@ -13,8 +15,12 @@ __all__ = [
     "CatalogEntry",
     "DefinitionChange",
     "EntryText",
+    "HealthHour",
+    "HourCount",
+    "ProbeResult",
     "Provider",
     "SearchRow",
+    "SeenEnvelope",
     "Source",
     "Status",
     "agent_key",

@@ -4,11 +4,17 @@ from django.db import models
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
+from capabilities.features import FEATURE
 from capabilities.kinds import kind_choices, kinds
 from capabilities.records import CapabilityRecord
 
 
 class CapabilityQuerySet(models.QuerySet):
+    def declaring_features(self, names):
+        """Keep features of these names that are declared, and not as false."""
+        declared = self.filter(kind=FEATURE.slug, name__in=list(names))
+        return declared.exclude(properties={"value": False})
+
     def offered(self, kind, name):
         """One capability as each agent offers it now, in all statuses, by agent."""
         return (
@@ -60,6 +66,12 @@ class Capability(models.Model):
             description=record.description,
             properties=record.properties,
         )
+
+    @property
+    def record(self) -> CapabilityRecord:
+        """The same as its protocol's parser would read it."""
+        made = kinds.get(self.kind).record.of
+        return made(self.name, self.description, self.properties)
 
     @property
     def templates(self) -> list[str]:

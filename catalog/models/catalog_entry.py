@@ -1,12 +1,14 @@
 from uuid import uuid4
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from capabilities.features import FEATURE
-from capabilities.records import has_address
+from capabilities.kinds import kinds_of_role
+from capabilities.protocols.agui.features import COUNTED
+from capabilities.records import has_address, is_web
 
+from ..announcements import EntryRemoved, announce
 from .agent_type import AgentType
 from .capability import Capability, capability_count
 
@@ -51,16 +53,40 @@ class CatalogEntryQuerySet(models.QuerySet):
         return self.filter(Exists(offered))
 
     def declaring(self, feature):
-        """Keep entries that declare a feature, and not as false."""
-        declared = Capability.objects.filter(
-            agent_type=OuterRef("agent_type"), kind=FEATURE.slug, name=feature
-        ).exclude(properties={"value": False})
-        return self.filter(Exists(declared))
+        """Keep entries that declare a feature, and not as false; or have any of it."""
+        if counted := [role for role, name in COUNTED.items() if name == feature]:
+            return self.offering(*kinds_of_role(*counted))
+        declared = Capability.objects.declaring_features([feature])
+        return self.filter(Exists(declared.filter(agent_type=OuterRef("agent_type"))))
+
+    def watched(self) -> "CatalogEntryQuerySet":
+        """Keep entries that may be asked and changed without anybody's doing."""
+        return self.exclude(status=Status.DEPRECATED).exclude(source=Source.DEMO)
+
+    @transaction.atomic
+    def claim(self, column, limit, until):
+        """The first of these by that column, put off until then for all others."""
+        free = self.select_for_update(skip_locked=True, of=("self",)).order_by(column)
+        entries = list(
+            free.select_related("agent_type").defer("agent_type__raw_definition")[
+                :limit
+            ]
+        )
+        mine = self.model.objects.filter(pk__in=[entry.pk for entry in entries])
+        mine.update(**{column: until})
+        return entries
+
+    claim.alters_data = True
 
     def delete(self) -> tuple[int, dict[str, int]]:
         """An entry goes with every version of its agent."""
-        keys = list(self.values_list("agent_key", flat=True))
-        return AgentType.objects.filter(agent_key__in=keys).delete()
+        with transaction.atomic():
+            # Held: whoever comes second finds nothing, and tells nothing.
+            held = self.order_by("pk").select_for_update(of=("self",))
+            removed = dict(held.values_list("agent_key", "pk"))
+            for pk in removed.values():
+                announce(EntryRemoved(pk))
+            return AgentType.objects.filter(agent_key__in=removed).delete()
 
     delete.alters_data = True
     delete.queryset_only = True
@@ -100,6 +126,15 @@ class CatalogEntry(models.Model):
     last_error = models.CharField(max_length=500, blank=True, default="")
     consecutive_failures = models.PositiveIntegerField(default=0)
     next_probe_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    # When somebody last wanted it probed at once.
+    asked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # When it last greeted, by its own clock, if it is one that does.
+    greeted_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # When a person last said how it is: what was seen before that is no news.
+    status_set_at = models.DateTimeField(null=True, blank=True, editable=False)
+    next_refresh_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    # Why its definition could not be read, or not wholly, when last looked at.
+    definition_problem = models.CharField(max_length=500, blank=True, default="")
 
     objects = CatalogEntryQuerySet.as_manager()
 
@@ -135,6 +170,12 @@ class CatalogEntry(models.Model):
         """Whether it has an address, and nobody wants it left alone."""
         left_alone = self.status == Status.DEPRECATED or self.source == Source.DEMO
         return not left_alone and not self.declared
+
+    @property
+    def can_be_refreshed(self) -> bool:
+        """Whether its definition is published somewhere that we know."""
+        somewhere = bool(self.source_url) or is_web(self.agent_type.endpoint)
+        return somewhere and self.source != Source.DEMO
 
     @property
     def declared(self) -> bool:

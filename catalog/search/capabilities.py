@@ -13,6 +13,7 @@ from django.db.models.lookups import GreaterThan
 
 from capabilities.kinds import discoverable_kinds, kinds
 
+from ..metrics import SEARCH_SECONDS
 from ..models import SearchRow
 from .folding import terms
 
@@ -92,6 +93,7 @@ class Unordered(Func):
     template = "(%(expressions)s || '')"
 
 
+@SEARCH_SECONDS.time()
 def find(question: Question, limit: int, offset: int = 0) -> Page:
     """A page of what matches, in the order asked for, and how many there are."""
     if terms(question.q):

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
+from capabilities.features import FEATURE
 from capabilities.kinds import kinds
 
 from ..models import REACHABLE, Capability, CatalogEntry, EntryText, SearchRow
@@ -103,6 +104,9 @@ def searched_texts(entry: CatalogEntry) -> Iterator[str]:
 
 def capability_texts(capability: Capability) -> Iterable[str]:
     """Name, description and the values its kind calls searched; never JSON keys."""
+    if capability.properties.get("value") is False and capability.kind == FEATURE.slug:
+        # Nobody who looks for it wants those who say that they do not have it.
+        return
     yield from (capability.name, capability.description)
     kind = kinds.get(capability.kind)
     for key in kind.searched if kind else ():

@@ -10,10 +10,11 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django.utils.timesince import timesince
 
-from capabilities.kinds import kinds
+from capabilities.kinds import is_relied_on, kinds
 from capabilities.parsers import parsers
 from capabilities.problems import url_fault
 
+from ..history import percent
 from ..icons import ICONS
 
 register = template.Library()
@@ -32,6 +33,12 @@ def icon(name: str) -> str:
 def kind_label(slug: str) -> str:
     kind = kinds.get(slug)
     return kind.label if kind else slug
+
+
+@register.filter
+def is_breaking(removed: dict[str, str]) -> bool:
+    """Whether clients relied on what a definition no longer has."""
+    return is_relied_on(removed["kind"])
 
 
 @register.filter
@@ -63,10 +70,27 @@ def in_words(value: Any) -> str:
 
 
 @register.filter
+def members_in_words(members: dict[str, Any]) -> str:
+    """An object in one line: `formats: csv, json; speed: fast`."""
+    return "; ".join(f"{key}: {in_words(value)}" for key, value in members.items())
+
+
+@register.filter
+def beside(first, second) -> list[tuple]:
+    """Pairs, one of each."""
+    return list(zip(first, second, strict=True))
+
+
+@register.filter
 def ago(moment) -> str:
     """How long it is, in one word or two."""
     told = timesince(moment, depth=1)
     return "just now" if told.startswith("0") else f"{told} ago"
+
+
+@register.filter
+def as_share(share: float | None) -> str:
+    return percent(share)
 
 
 @register.filter

@@ -1,23 +1,26 @@
-from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count
+from django.db.models import Count, Prefetch
 from django.http import Http404
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.shortcuts import render
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from capabilities.parsers import connection_of, parsers
+from capabilities.protocols.agui.features import FLAGS
 
+from ..compare import CHOSEN, MOST, Side, chosen, sections
 from ..filters import SORTS, CatalogEntryFilterSet
+from ..history import History
 from ..htmx import wants_partial
-from ..intake import pause_left, probe_now
-from ..models import AgentType, CatalogEntry, Status, capability_count
-from .access import curator, reader
+from ..models import AgentType, Capability, CatalogEntry, Status, capability_count
+from .access import reader
+from .health import HealthPanel
 
 PAGE_SIZE = 24
 # Asked by links from elsewhere, and shown as filters that can be taken away.
-BY_LINK = ("kind", "feature", "provider", "category", "source")
-ASKED = ("q", "protocol", "status", *BY_LINK)
+BY_LINK = ("kind", "provider", "category", "source")
+ASKED = ("q", "protocol", "status", "feature", *BY_LINK)
 
 
 @require_safe
@@ -39,6 +42,8 @@ def entry_list(request):
         "page": page,
         "protocols": protocols,
         "statuses": statuses,
+        "features": feature_facet(filterset),
+        **choice(request.GET, page),
         "all_protocols": sum(choice["count"] for choice in protocols),
         "all_statuses": sum(choice["count"] for choice in statuses),
         "sorts": SORTS,
@@ -49,6 +54,32 @@ def entry_list(request):
     if wants_partial(request):
         template = "catalog/_entry_results.html"
     return render(request, template, context)
+
+
+def choice(asked, page) -> dict:
+    """Who is to be compared, here or on other pages; at most so many."""
+    entries = chosen(asked)
+    here = {entry.pk for entry in page}
+    return {
+        "chosen": [
+            {
+                "entry": entry,
+                "elsewhere": entry.pk not in here,
+                "without": without(asked, CHOSEN, str(entry.pk)),
+            }
+            for entry in entries
+        ],
+        "chosen_ids": [entry.pk for entry in entries],
+        "choice": urlencode({CHOSEN: [entry.pk for entry in entries]}, doseq=True),
+        "is_full": len(entries) == MOST,
+    }
+
+
+def without(asked, name: str, value: str) -> str:
+    """The question with one of its values taken away."""
+    others = asked.copy()
+    others.setlist(name, [v for v in asked.getlist(name) if v != value])
+    return others.urlencode()
 
 
 def facet(asked, name: str, field: str, choices) -> list[dict]:
@@ -63,14 +94,34 @@ def facet(asked, name: str, field: str, choices) -> list[dict]:
     ]
 
 
+def feature_facet(filterset) -> list[dict]:
+    """The standard flags that some of these agents declare; those asked for always."""
+    wanted = filterset.form.cleaned_data.get("feature") or []
+    offered = dict.fromkeys([*FLAGS, *wanted])
+    declared = Capability.objects.declaring_features(offered).filter(
+        agent_type__entry__in=filterset.qs.order_by()
+    )
+    counts = dict(declared.order_by().values_list("name").annotate(Count("pk")))
+    return [
+        {
+            "value": name,
+            "label": FLAGS.get(name, name),
+            "count": counts.get(name, 0),
+            "chosen": name in wanted,
+        }
+        for name in offered
+        if counts.get(name) or name in wanted
+    ]
+
+
 def kept_filters(asked) -> list[dict]:
     kept = []
     for name in BY_LINK:
         for value in filter(None, asked.getlist(name)):
-            others = asked.copy()
-            others.setlist(name, [v for v in asked.getlist(name) if v != value])
-            others.pop("page", None)
-            kept.append({"name": name, "value": value, "without": others.urlencode()})
+            fewer = asked.copy()
+            fewer.pop("page", None)
+            left = without(fewer, name, value)
+            kept.append({"name": name, "value": value, "without": left})
     return kept
 
 
@@ -91,31 +142,21 @@ def entry_detail(request, pk):
         "capabilities": capabilities,
         "discoverable": [c for c in capabilities if c.discoverable],
         "technical": [c for c in capabilities if not c.discoverable],
-        "connection": connection_of(agent_type.definition, agent_type.protocol),
+        "connection": connection_of(
+            agent_type.definition, agent_type.protocol, agent_type.endpoint
+        ),
         "versions": versions(entry),
+        "health": HealthPanel(History.of(entry)),
+        "supports": list(sections([Side.of(entry, capabilities)])),
         "definition": agent_type.definition.decode(errors="replace"),
     }
     return render(request, "catalog/entry_detail.html", context)
 
 
-@require_POST
-@curator
-def entry_probe(request, pk):
-    """Ask the agent now, and show how it is."""
-    entry = get_object_or_404(CatalogEntry.objects.select_related("agent_type"), pk=pk)
-    outcome = None if pause_left(entry) else probe_now(entry)
-    if outcome is None:
-        reason = "is never probed" if not entry.can_be_probed else "was just probed"
-        messages.error(request, f"This agent {reason}.")
-    elif outcome.ok:
-        messages.success(request, f"It answered in {outcome.latency_ms} ms.")
-    else:
-        messages.error(request, f"It did not answer: {outcome.error}")
-    return redirect("catalog:entry_detail", entry.pk)
-
-
 def versions(entry: CatalogEntry) -> list[AgentType]:
     """Every version, the newest first, with the changes that led to it."""
     known = AgentType.objects.filter(agent_key=entry.agent_key)
-    known = known.defer("raw_definition").prefetch_related("changes")
+    changes = entry.changes.defer("replaced_definition")
+    known = known.defer("raw_definition")
+    known = known.prefetch_related(Prefetch("changes", queryset=changes))
     return list(known.annotate(capability_count=capability_count("pk"))[:100])

@@ -16,6 +16,7 @@ from capabilities.protocols.a2a.records import (
     A2ASignature,
     A2ASkill,
 )
+from capabilities.protocols.config import ConfigCapability
 from capabilities.protocols.mcp.records import MCPPrompt, MCPResource, MCPTool
 from capabilities.records import AgentRecord, CapabilityRecord
 from catalog.models import AgentType, Capability, CatalogEntry, Provider
@@ -52,6 +53,7 @@ RECORDS = {
     "mcp.tool": MCPTool,
     "mcp.resource": MCPResource,
     "mcp.prompt": MCPPrompt,
+    "config.capability": ConfigCapability,
 }
 each_parser = pytest.mark.parametrize(
     "parser", list(parsers), ids=lambda parser: parser.slug

@@ -53,6 +53,14 @@ def test_nothing_but_the_change_is_written(curator):
     assert stored.updated_at > stored.created_at
 
 
+def test_what_counts_is_how_it_is_and_not_how_it_was_when_looked_at(curator):
+    entry = CatalogEntryFactory(status=Status.ACTIVE)
+    CatalogEntry.objects.update(status=Status.OFFLINE)
+    curate(entry, {"status": Status.ACTIVE}, by=curator)
+
+    assert CatalogEntry.objects.get().status == Status.ACTIVE
+
+
 def test_who_what_and_why_is_kept(curator):
     entry = CatalogEntryFactory()
     changes = {"status": Status.DEPRECATED, "display_name": "Old scout"}
@@ -81,6 +89,26 @@ def test_what_is_so_already_is_no_change(curator, changes):
 
     assert CatalogEntry.objects.get().updated_at == before
     assert history(entry) == []
+
+
+def test_what_has_nothing_to_do_with_its_state_leaves_the_lease_alone(curator):
+    """Whoever holds it is about to probe it."""
+    entry = CatalogEntryFactory(next_probe_at=timezone.now())
+    until = timezone.now() + timedelta(seconds=90)
+    CatalogEntry.objects.update(next_probe_at=until)
+    curate(entry, {"display_name": "Other"}, by=curator)
+
+    assert CatalogEntry.objects.get().next_probe_at == until
+
+
+def test_active_again_forgets_how_it_failed(curator):
+    entry = CatalogEntryFactory(
+        status=Status.OFFLINE, consecutive_failures=7, last_error="HTTP 500"
+    )
+    curate(entry, {"status": Status.ACTIVE}, by=curator)
+
+    stored = CatalogEntry.objects.get()
+    assert (stored.consecutive_failures, stored.last_error) == (0, "")
 
 
 def test_deprecated_is_no_longer_due(curator):

@@ -2,13 +2,16 @@ from collections import Counter
 
 import pytest
 
+from capabilities.parsers import parsers
 from catalog import demo
+from catalog.history import History
 from catalog.intake import register
 from catalog.models import (
     AgentType,
     Capability,
     CatalogEntry,
     DefinitionChange,
+    ProbeResult,
     Provider,
     Source,
     Status,
@@ -23,12 +26,13 @@ def loaded():
     return list(demo.load())
 
 
-def test_it_has_about_forty_agents_of_every_status_and_two_protocols(loaded):
+def test_it_has_fifty_agents_of_every_status_and_protocol(loaded):
     entries = CatalogEntry.objects.filter(source=Source.DEMO)
+    protocols = entries.values_list("agent_type__protocol", flat=True)
 
-    assert 38 <= len(loaded) == entries.count() <= 48
+    assert len(loaded) == entries.count() == 50
     assert set(entries.values_list("status", flat=True)) == set(Status.values)
-    assert set(entries.values_list("agent_type__protocol", flat=True)) >= {"a2a", "mcp"}
+    assert set(protocols) == {parser.slug for parser in parsers}
 
 
 def test_capabilities_overlap(loaded):
@@ -67,3 +71,18 @@ def test_removing_leaves_what_is_not_demo(loaded):
     assert count == len(loaded)
     assert set(CatalogEntry.objects.all()) == {own}
     assert set(Provider.objects.all()) == {own.agent_type.provider}
+
+
+def test_the_past_of_a_demo_agent_leads_to_how_it_is(loaded):
+    probed = CatalogEntry.objects.filter(last_probed_at__isnull=False)
+    for entry in probed:
+        history = History.of(entry)
+        assert history.uptime["7d"] is not None
+        assert history.probes[0].ok == (not entry.consecutive_failures), entry
+
+
+def test_loading_again_invents_the_past_anew_and_not_twice(loaded):
+    count = ProbeResult.objects.count()
+    list(demo.load())
+
+    assert ProbeResult.objects.count() == count

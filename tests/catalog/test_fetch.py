@@ -1,8 +1,9 @@
+import asyncio
 import gzip
 import ipaddress
-import logging
 import socket
 import ssl
+import threading
 import time
 import tracemalloc
 import zlib
@@ -470,6 +471,45 @@ async def test_a_slow_look_up_counts_as_time_too(monkeypatch, settings, hurried)
         await fetch("http://agent.example/")
 
 
+async def test_many_who_ask_for_a_name_wait_for_one_answer(monkeypatch, hurried):
+    asked, answered = [], threading.Event()
+
+    def getaddrinfo(host, *_):
+        asked.append(host)
+        answered.wait(5)
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    fetches = [fetch("http://dead.example/") for _ in range(50)]
+    failures = await asyncio.gather(*fetches, return_exceptions=True)
+    answered.set()
+
+    assert {type(failure) for failure in failures} == {FetchTimeout}
+    assert asked == ["dead.example"]
+
+
+async def test_dead_names_keep_nobody_else_waiting(server, monkeypatch, settings):
+    """Their look-ups go on long after those who asked gave up."""
+    settings.AGENTLENS_FETCH_TIMEOUT = 0.3
+    server.routes["/"] = reply(body=b"{}")
+    answered = threading.Event()
+    looked_up = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
+
+    def getaddrinfo(host, *_):
+        if host.startswith("dead"):
+            answered.wait(10)
+        return looked_up
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    dead = (fetch(f"http://dead{n}.example/") for n in range(100))
+    await asyncio.gather(*dead, return_exceptions=True)
+    by_name = await fetch(server.url("/", host="alive.example"))
+    by_address = await fetch(server.url("/"))
+    answered.set()
+
+    assert by_name.body == by_address.body == b"{}"
+
+
 async def test_an_endless_body_is_cut_off(server):
     server.routes["/"] = endless
 
@@ -606,6 +646,19 @@ async def test_an_etag_of_the_longest_length_is_kept(server):
     assert len((await fetch(server.url("/"))).etag) == 500
 
 
+async def test_a_stream_of_events_is_no_definition_and_is_left_at_once(server):
+    def stream(request):
+        yield head(content_type="text/event-stream; charset=utf-8")
+        time.sleep(3)
+
+    server.routes["/"] = stream
+    began = time.monotonic()
+    with pytest.raises(FetchFailed, match="stream of events"):
+        await fetch(server.url("/"))
+
+    assert time.monotonic() - began < 2
+
+
 ANSWERS = {
     "good": reply(body=b"hello"),
     "missing": reply(404),
@@ -621,12 +674,9 @@ ANSWERS = {
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 async def test_nothing_of_path_or_query_is_told_or_logged(
-    answer, server, settings, caplog
+    answer, server, settings, logged
 ):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.3
-    caplog.set_level(logging.DEBUG)
-    for name in list(logging.root.manager.loggerDict):
-        caplog.set_level(logging.DEBUG, logger=name)
     server.routes["/hidden?token=hidden"] = answer
     told = ""
     try:
@@ -635,7 +685,7 @@ async def test_nothing_of_path_or_query_is_told_or_logged(
         told = str(error)
 
     assert len(server.requests) > 0
-    assert "hidden" not in told + caplog.text
+    assert "hidden" not in told + logged.getvalue()
 
 
 @pytest.fixture

@@ -4,19 +4,13 @@ import pytest
 from django.utils import timezone
 
 from catalog import search
-from catalog.health import Probe, after, interval_after, record
-from catalog.models import Source, Status
-from tests.factories import CatalogEntryFactory
+from catalog.curate import curate
+from catalog.health import after, interval_after, record, record_all
+from catalog.models import CatalogEntry, Source, Status
+from tests.factories import CatalogEntryFactory, UserFactory
+from tests.probes import failed, well
 
 pytestmark = pytest.mark.django_db
-
-
-def well(latency_ms=100, at=None):
-    return Probe(at or timezone.now(), latency_ms)
-
-
-def failed(at=None):
-    return Probe(at or timezone.now(), error="HTTP 503")
 
 
 @pytest.mark.parametrize(
@@ -75,6 +69,31 @@ def test_a_late_result_never_overwrites_a_newer_one():
     assert not record(entry, failed(at=now - timedelta(seconds=5)))
     entry.refresh_from_db()
     assert entry.status == Status.ACTIVE
+
+
+def test_a_late_result_never_overwrites_what_a_person_said_since():
+    entry = CatalogEntryFactory(status=Status.OFFLINE, consecutive_failures=20)
+    begun = timezone.now()
+    curate(entry, {"status": Status.ACTIVE}, by=UserFactory(role="Editor"))
+
+    assert not record(entry, failed(at=begun))
+    entry.refresh_from_db()
+    assert (entry.status, entry.consecutive_failures) == (Status.ACTIVE, 0)
+    assert record(entry, failed())
+    entry.refresh_from_db()
+    assert entry.status == Status.DEGRADED
+
+
+def test_those_who_were_asked_together_are_not_asked_together_again(settings):
+    settings.AGENTLENS_PROBE_INTERVAL = 1000
+    entries = CatalogEntryFactory.create_batch(20)
+    record_all([(entry, well()) for entry in entries])
+    now = timezone.now()
+    times = CatalogEntry.objects.values_list("next_probe_at", flat=True)
+    waits = [(at - now).total_seconds() for at in times]
+
+    assert 890 < min(waits) < max(waits) < 1110
+    assert max(waits) - min(waits) > 20
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,12 @@ from tests.servers import LOOPBACK, redirect, reply, serving, silence
 pytestmark = pytest.mark.django_db
 
 A2A = ["/.well-known/agent-card.json", "/.well-known/agent.json"]
-MCP = ["/.well-known/mcp/server-card.json", "/.well-known/mcp.json"]
+MCP = [
+    "/server-card",
+    "/.well-known/mcp/server-card.json",
+    "/.well-known/mcp.json",
+]
+AGUI = ["/capabilities"]
 PAGE = reply(body=b"<!doctype html><title>An agent lives here</title>")
 FAULTY = reply(body=card_bytes(name="", skills=[]))
 
@@ -40,11 +45,17 @@ def cached(body, etag='"1"'):
     return route
 
 
+def fetched(server):
+    """What definitions were looked for at, beside asking the agent itself."""
+    asked = [r for r in server.requests if r.method == "GET"]
+    return [r.path for r in asked if r.headers["Accept"] != "text/event-stream"]
+
+
 @pytest.mark.parametrize(
     ("asked", "protocol", "expected"),
     [
-        ("", "", [*A2A, *MCP, "/"]),
-        ("/", "", [*A2A, *MCP, "/"]),
+        ("", "", [*A2A, *MCP, *AGUI, "/"]),
+        ("/", "", [*A2A, *MCP, *AGUI, "/"]),
         ("", "a2a", [*A2A, "/"]),
         ("/", "mcp", [*MCP, "/"]),
         ("?agent=1", "a2a", ["/?agent=1", *A2A]),
@@ -57,14 +68,34 @@ def test_the_url_its_known_paths_and_the_root_are_asked_in_order(
 ):
     with pytest.raises(FetchFailed):
         find(server.url(asked), protocol)
-    assert server.paths == expected
+    assert fetched(server) == expected
 
 
 def test_below_the_path_comes_before_the_root_for_every_protocol(server):
     with pytest.raises(FetchFailed):
         find(server.url("/b"))
-    below = [f"/b{path}" for path in A2A + MCP]
-    assert server.paths == ["/b", *below, *A2A, *MCP]
+    below = [f"/b{path}" for path in A2A + MCP + AGUI]
+    assert fetched(server) == ["/b", *below, *A2A, *MCP]
+
+
+@pytest.mark.parametrize("asked", ["/b", "/b/", "/b/capabilities"])
+def test_a_declaration_at_the_root_is_of_another_agent(asked, server):
+    """It does not say whose it is."""
+    server.routes["/capabilities"] = reply(body=b'{"identity": {"name": "Root"}}')
+
+    with pytest.raises(FetchFailed):
+        find(server.url(asked))
+    with pytest.raises(FetchFailed):
+        find(server.url(asked), "agui")
+
+
+def test_the_query_of_an_agent_is_kept_where_it_declares(server):
+    server.routes["/b/capabilities?tenant=a"] = reply(body=b'{"transport": {}}')
+
+    found = find(server.url("/b?tenant=a"), "agui")
+
+    assert found.record.endpoint == server.url("/b?tenant=a")
+    assert found.fetched.url == server.url("/b/capabilities?tenant=a")
 
 
 @pytest.mark.parametrize("place", ["/b", "/b/.well-known/agent.json", *A2A])

@@ -1,11 +1,12 @@
 import asyncio
 import ipaddress
 import json
+import time
 
 import pytest
 
 from catalog.probing import Target, probe
-from tests.servers import redirect, reply, serving, silence
+from tests.servers import certificate, head, redirect, reply, serving, silence
 
 CARD, OLDER_CARD = "/.well-known/agent-card.json", "/.well-known/agent.json"
 
@@ -13,7 +14,6 @@ CARD, OLDER_CARD = "/.well-known/agent-card.json", "/.well-known/agent.json"
 @pytest.fixture(autouse=True)
 def _loopback_is_allowed(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.1/32")]
-    settings.AGENTLENS_PROBE_TIMEOUT = 1
 
 
 @pytest.fixture
@@ -41,6 +41,18 @@ def test_other_answers_tell_of_trouble(server, status):
     outcome = ask("a2a", server.url("/a2a"))
 
     assert outcome.error == f"HTTP {status}"
+
+
+def test_what_is_wrong_is_told_in_words(tmp_path):
+    with serving() as gone:
+        refused = gone.url("/a2a")
+    nowhere = "https://nowhere.invalid/a2a"
+
+    assert ask("a2a", refused).error == "Connection refused or unreachable"
+    assert ask("a2a", nowhere).error == "Nobody knows its host by that name"
+    with serving(tls=certificate("agent.example", tmp_path / "tls.pem")) as own:
+        untrusted = ask("a2a", own.url("/a2a"))
+    assert untrusted.error == "Its TLS certificate or handshake is not right"
 
 
 def test_a_card_is_asked_for_where_it_came_from(server):
@@ -72,6 +84,79 @@ def test_an_older_mcp_server_is_initialized(server):
     assert ask("mcp", server.url("/mcp")).ok
     methods = [json.loads(request.body)["method"] for request in server.requests]
     assert methods == ["server/discover", "initialize"]
+
+
+def test_a_session_that_was_opened_to_ask_is_closed_again(server):
+    def opening(request):
+        if request.method == "DELETE":
+            return [reply(405)]
+        known = json.loads(request.body)["method"] == "initialize"
+        return [reply(body=b"{}", mcp_session_id="s1") if known else reply(400)]
+
+    server.routes["/mcp"] = opening
+
+    assert ask("mcp", server.url("/mcp")).ok
+    last = server.requests[-1]
+    assert (last.method, last.headers["Mcp-Session-Id"]) == ("DELETE", "s1")
+
+
+def test_who_does_not_let_us_leave_lives_all_the_same(server):
+    def clinging(request):
+        if request.method == "DELETE":
+            return silence(request)
+        return [reply(body=b"{}", mcp_session_id="s1")]
+
+    server.routes["/mcp"] = clinging
+    answers = iter([[reply(400)]])
+    server.routes["/mcp"] = lambda request: next(answers, None) or clinging(request)
+    began = time.monotonic()
+    outcome = ask("mcp", server.url("/mcp"))
+
+    assert outcome.ok
+    assert outcome.latency_ms < 1000
+    assert time.monotonic() - began < 3
+
+
+def test_an_mcp_server_of_2024_is_listened_to(server):
+    def listened_to(request):
+        stream = head(content_type="text/event-stream")
+        return [stream if request.method == "GET" else reply(404)]
+
+    server.routes["/mcp"] = listened_to
+
+    assert ask("mcp", server.url("/mcp")).ok
+
+
+@pytest.mark.parametrize(
+    ("declared", "agent", "error"),
+    [
+        (reply(), reply(500), ""),
+        (reply(404), reply(), ""),
+        (reply(404), reply(405), ""),
+        (reply(404), reply(404), "HTTP 404"),
+        (reply(500), reply(405), "HTTP 500"),
+        (b"no HTTP", reply(), "Does not answer in proper HTTP"),
+    ],
+)
+def test_an_ag_ui_agent_is_asked_itself_only_if_it_declares_nothing(
+    server, declared, agent, error
+):
+    server.routes |= {"/agent/capabilities": declared, "/agent": agent}
+
+    assert ask("agui", server.url("/agent")).error == error
+
+
+def test_of_two_places_the_failing_one_tells_more_than_the_empty_one(server):
+    server.routes[CARD] = reply(503)
+
+    assert ask("a2a", server.url("/a2a")).error == "HTTP 503"
+
+
+def test_the_host_is_that_of_whom_we_ask():
+    target = Target("a2a", "https://agents.example/a", "https://cards.example/a.json")
+
+    assert target.host == "cards.example"
+    assert Target("mcp", "https://agents.example/a").host == "agents.example"
 
 
 def test_a_redirect_to_a_private_address_is_not_followed(server):

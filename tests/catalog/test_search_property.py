@@ -101,7 +101,6 @@ STEPS = st.lists(
 
 @settings(
     max_examples=8,
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),

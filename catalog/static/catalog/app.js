@@ -38,16 +38,40 @@ document.addEventListener("htmx:configRequest", (event) => {
   }
 });
 
-// Groups that are open stay open when more of the list arrives.
+// What is open stays open when another list arrives, and so does the focus inside.
 let open = new Set();
-document.addEventListener("htmx:beforeSwap", () => {
-  open = new Set([...document.querySelectorAll(".group[open]")].map((group) => group.id));
+let focused = "";
+let changed = 0;
+document.addEventListener("input", (event) => {
+  if (event.target.closest("form.live")) changed = performance.now();
+});
+document.addEventListener("htmx:beforeRequest", (event) => {
+  event.detail.xhr.begun = performance.now();
+  // Before what waits takes its place, and the focus away.
+  focused = document.activeElement.id;
+  // Who ticks an agent still wants to see the list, and so does who asked for nothing.
+  const cause = event.detail.requestConfig.triggeringEvent;
+  const ticked = cause && cause.target.closest && cause.target.closest(".choose");
+  event.detail.target.classList.toggle("quiet", !cause || Boolean(ticked));
+});
+document.addEventListener("htmx:beforeSwap", (event) => {
+  // An answer to an older question does not undo what was typed or ticked since: what
+  // was is asked for in a moment.
+  if (event.detail.xhr.begun < changed) event.detail.shouldSwap = false;
+  open = new Set([...document.querySelectorAll("details[id][open]")].map((part) => part.id));
 });
 document.addEventListener("htmx:afterSwap", () => {
   for (const id of open) {
-    const group = document.getElementById(id);
-    if (group) group.open = true;
+    const part = document.getElementById(id);
+    if (part) part.open = true;
   }
+});
+document.addEventListener("htmx:afterSettle", (event) => {
+  // Another page begins at its top.
+  const cause = event.detail.requestConfig && event.detail.requestConfig.triggeringEvent;
+  if (cause && cause.submitter && cause.submitter.name === "page") scrollTo(0, 0);
+  const place = focused && document.getElementById(focused);
+  if (place && document.activeElement === document.body) place.focus();
 });
 
 // The same question asked twice is one step back, not two.
@@ -82,3 +106,54 @@ document.addEventListener("click", (event) => {
     });
   }
 });
+
+// What is told on a socket while a page is open, for as long as it is.
+function follow(place, hear, catchUp, pause = 1_000) {
+  const socket = new WebSocket(location.origin.replace("http", "ws") + place);
+  let next = Math.min(pause * 2, 60_000);
+  socket.addEventListener("open", () => {
+    if (pause > 1_000) catchUp();
+    next = 1_000;
+  });
+  socket.addEventListener("message", (message) => hear(JSON.parse(message.data)));
+  socket.addEventListener("close", (event) => {
+    // Whoever may not listen need not ask again.
+    if (event.code === 4401 || event.code === 4403) return;
+    setTimeout(follow, next, place, hear, catchUp, Math.max(next, 1_001));
+  });
+}
+
+// How agents are changes: their badges follow.
+function badges(id, badge) {
+  for (const place of document.querySelectorAll(`[data-entry="${id}"]`)) {
+    place.innerHTML = badge;
+  }
+}
+async function lookAgain() {
+  const answer = await fetch(location.href);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const place of page.querySelectorAll("[data-entry]")) {
+    badges(place.dataset.entry, place.innerHTML);
+  }
+}
+if (document.querySelector("[data-live]")) {
+  const hear = (told) => told.type === "state_changed" && badges(told.entry_id, told.badge);
+  follow("/ws/catalog", hear, lookAgain);
+}
+
+// So do the providers of a capability: their part of the page is fetched again.
+const registry = document.querySelector("[data-registry]");
+if (registry) {
+  let soon = null;
+  const show = () => {
+    soon = null;
+    // As the page is asked now, which may be another question than when it came.
+    const target = registry.querySelector("#results") || registry;
+    window.htmx.ajax("GET", location.pathname + location.search, { source: registry, target });
+  };
+  // Where much happens it is enough to look now and then.
+  const hear = () => (soon ??= setTimeout(show, 1_000));
+  follow("/ws/capabilities" + registry.dataset.registry, hear, hear);
+  // Of requests and how they went nobody is told: look again while somebody looks.
+  setInterval(() => document.hidden || hear(), 10_000);
+}

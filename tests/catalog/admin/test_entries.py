@@ -119,11 +119,25 @@ def test_an_edit_is_found_by_search_and_told_in_the_history(desk):
     assert LogEntry.objects.get(object_id=entry.pk).action_flag == 2
 
 
+@pytest.mark.parametrize(
+    "metadata", ['{"a": "\\ud800"}', '{"a": "\\u0000"}', '{"a": NaN}', '{"a": 1e999}']
+)
+def test_metadata_that_no_database_takes_is_refused_in_words(desk, metadata):
+    entry = CatalogEntryFactory()
+    given = {"display_name": "x", "metadata": metadata}
+    answer = desk.post(change_page(entry), given)
+
+    assert answer.status_code == 200
+    assert "errorlist" in answer.content.decode()
+    entry.refresh_from_db()
+    assert entry.metadata == {}
+
+
 def test_metadata_that_is_no_object_is_refused_in_words(desk):
     entry = CatalogEntryFactory()
     answer = desk.post(change_page(entry), {"display_name": "x", "metadata": "[1]"})
 
-    assert "Must be a JSON object." in answer.content.decode()
+    assert "This must be a JSON object, is an array." in answer.content.decode()
 
 
 def test_the_change_page_shows_capabilities_and_the_definition_for_reading(desk):

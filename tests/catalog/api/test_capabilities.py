@@ -454,8 +454,8 @@ def test_a_technical_kind_made_discoverable_is_there_at_once(viewer):
     assert viewer.get(f"{LIST}?kind=a2a.interface").status_code == 400
 
 
-# To know a bearer: the token, the user's other tokens, permissions of user and groups.
-WHO = 3
+# To know a bearer: the token with its user and what this user may.
+WHO = 1
 
 
 @pytest.mark.parametrize(

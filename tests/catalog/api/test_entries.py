@@ -155,7 +155,7 @@ def three():
         ("kind=&kind=mcp.tool", ["Librarian"]),
         ("feature=transport.streaming", ["Scout"]),
         ("feature=transport.streaming&feature=a2a.extendedAgentCard", ["Scout"]),
-        ("feature=transport.streaming&feature=other", []),
+        ("feature=transport.streaming&feature=x.other", []),
         ("provider=Acme", ["Scout"]),
         ("provider=Acm", []),
         ("category=FIELD+WORK", ["Scout"]),

@@ -32,7 +32,8 @@ def test_an_entry_is_seed_003s_flat_json(viewer):
     entry = register(raw).entry
     item = viewer.get(place(entry)).json()
 
-    assert list(item) == [*LISTED, "capabilities", "raw_definition"]
+    own = ["definition_problem", "capabilities", "raw_definition"]
+    assert list(item) == [*LISTED, *own]
     assert item["display_name"] == "Translator"
     assert (item["protocol"], item["version"]) == ("a2a", "1.0.0")
     assert item["endpoint"] == "https://translator.example.com/a2a"
@@ -276,7 +277,8 @@ def test_a_version_tells_what_led_to_it(viewer):
     assert change["previous_version"] == "1.0.0"
     assert change["digest"] == newest["digest"]
     assert change["added"] == [{"kind": "a2a.skill", "name": "New"}]
-    assert change["removed"] == [{"kind": "a2a.skill", "name": "Old"}]
+    gone = {"kind": "a2a.skill", "name": "Old", "breaking": True}
+    assert change["removed"] == [gone]
     assert change["changed"] == []
     assert oldest["changes"] == []
 

@@ -2,6 +2,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from catalog.models import CatalogEntry
+from tests import mcp_servers
 from tests.factories import card_bytes, skill
 from tests.refusals import assert_refused
 from tests.servers import LOOPBACK, redirect, reply, serving, silence
@@ -46,6 +47,25 @@ def test_a_known_agent_is_left_or_brought_up_to_date(editor, server):
     assert (other.status_code, other.json()["outcome"]) == (200, "updated")
     added = [{"kind": "a2a.skill", "name": "Summarise"}]
     assert other.json()["changes"]["added"] == added
+
+
+def test_a_running_mcp_server_is_asked_with_the_header_given(editor, server):
+    server.routes["/mcp"] = mcp_servers.gated
+    closed = post(editor, server.url("/mcp"))
+    opened = post(editor, server.url("/mcp"), authorization="Bearer sesame")
+
+    assert_refused(closed, 502, "FETCH_FAILED")
+    assert opened.status_code == 201
+    tools = [c for c in opened.json()["capabilities"] if c["kind"] == "mcp.tool"]
+    assert [tool["name"] for tool in tools] == ["dig"]
+
+
+@pytest.mark.parametrize("header", ["Bearer a\r\nX: y", "Bearer ä", "a\tb", "a\x00"])
+def test_a_header_that_is_none_is_refused(editor, server, header):
+    answer = post(editor, server.url("/mcp"), authorization=header)
+
+    assert_refused(answer, 400, "INVALID_BODY")
+    assert server.requests == []
 
 
 def test_a_bare_host_is_asked_at_its_known_paths(editor, server):

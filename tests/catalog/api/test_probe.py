@@ -1,10 +1,18 @@
 import ipaddress
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import BoundedSemaphore
 
 import pytest
+from django.db import connections
+from django.utils import timezone
 
-from catalog.intake import register
+from catalog import intake
+from catalog.intake import claim_probe, register
 from catalog.models import CatalogEntry, Source, Status
+from catalog.prober import Entries
 from tests.factories import CatalogEntryFactory, card_bytes
+from tests.refusals import assert_refused
 from tests.servers import reply, serving
 
 pytestmark = pytest.mark.django_db
@@ -17,6 +25,18 @@ def agent(settings):
     with serving() as server:
         server.routes["/.well-known/agent-card.json"] = reply()
         yield register(card_bytes(url=server.url("/a2a"))).entry
+
+
+def in_thread(work):
+    """On a connection of its own, closed when done."""
+
+    def worked(*given):
+        try:
+            return work(*given)
+        finally:
+            connections.close_all()
+
+    return worked
 
 
 def probe(client, entry):
@@ -46,6 +66,42 @@ def test_asking_again_within_five_seconds_is_too_soon(editor, agent):
 
     assert (answer.status_code, answer.json()["code"]) == (429, "RATE_LIMITED")
     assert 1 <= int(answer["Retry-After"]) <= 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_ask_at_once_one_is_answered(client_for, agent):
+    clients = [client_for("Editor") for _ in range(10)]
+    with ThreadPoolExecutor(10) as threads:
+        answers = list(threads.map(in_thread(lambda c: probe(c, agent)), clients))
+
+    statuses = Counter(answer.status_code for answer in answers)
+    assert statuses == {200: 1, 429: 9}
+
+
+def test_who_is_probed_now_is_nobody_elses_to_probe(editor, agent):
+    """Neither while it is asked nor at once after it."""
+    claim_probe(agent)
+
+    assert Entries().claim(10, due=timezone.now()) == []
+
+
+def test_when_too_many_wait_for_agents_the_next_is_told_to_come_back(
+    editor, agent, monkeypatch
+):
+    monkeypatch.setattr(intake, "PLACES", BoundedSemaphore(1))
+    with intake.PLACES:
+        answer = probe(editor, agent)
+
+    assert_refused(answer, 429, "RATE_LIMITED")
+    assert answer["Retry-After"] == "1"
+
+
+@pytest.mark.parametrize("body", [b"{bad", b'{"timeout": 5}', b"[]"])
+def test_there_is_nothing_to_say_to_it(editor, agent, body):
+    place = f"/api/v1/catalog/{agent.pk}/probe"
+    answer = editor.generic("POST", place, body, content_type="application/json")
+
+    assert_refused(answer, 400, "INVALID_BODY")
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 
-# To know a bearer: the token, the user's other tokens, permissions of user and groups.
-WHO = 3
+# To know a bearer: the token with its user and what this user may.
+WHO = 1
 
 
 def queries(client, place: str) -> int:
@@ -41,7 +41,7 @@ def make_entries(count: int) -> None:
         )
 
 
-def test_knowing_who_asks_takes_three_queries(viewer, django_assert_num_queries):
+def test_knowing_who_asks_takes_one_query(viewer, django_assert_num_queries):
     with django_assert_num_queries(WHO):
         assert viewer.get("/api/v1/kinds").status_code == 200
 

@@ -1,5 +1,6 @@
 import base64
 import json
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,6 +19,7 @@ from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
+CONFIG = Path(__file__).parents[2] / "data/config"
 REGISTER = "/api/v1/catalog/register"
 VALIDATE = "/api/v1/catalog/validate"
 READING = ["valid", "protocol", "spec_version", "errors", "warnings", "preview"]
@@ -79,7 +81,7 @@ def test_a_new_version_updates_the_entry_and_both_are_listed(editor):
     assert (body["id"], body["version"]) == (first["id"], "2.0.0")
     assert body["changes"]["added"] == [{"kind": "a2a.skill", "name": "Summarise"}]
     assert body["changes"]["removed"] == [
-        {"kind": "a2a.skill", "name": "Translate text"}
+        {"kind": "a2a.skill", "name": "Translate text", "breaking": True}
     ]
     versions = editor.get(f"/api/v1/catalog/{body['id']}/versions").json()
     assert [item["version"] for item in versions["items"]] == ["2.0.0", "1.0.0"]
@@ -213,6 +215,10 @@ def test_register_refuses_with_the_errors_of_validate(editor, raw):
         "text/plain; charset=utf-8",
         "application/a2a+json",
         "application/mcp-server-card+json",
+        "application/yaml",
+        "text/yaml",
+        "application/toml",
+        "text/markdown; charset=utf-8",
     ],
 )
 @pytest.mark.parametrize("place", [REGISTER, VALIDATE])
@@ -241,7 +247,82 @@ def test_a_definition_may_not_come_as(editor, place, media_type):
     assert stored() == 0
 
 
-@pytest.mark.parametrize("media_type", ["text/plain", "application/a2a+json"])
+@pytest.mark.parametrize("media_type", ["text/markdown", "application/yaml"])
+def test_a_configuration_agent_is_registered_by_its_own_text(editor, media_type):
+    raw = (CONFIG / "data_analyzer.md").read_bytes()
+    answer = post(editor, REGISTER, raw, media_type)
+
+    body = answer.json()
+    assert (answer.status_code, body["warnings"]) == (201, [])
+    assert (body["protocol"], body["source"]) == ("config", "config")
+    assert (body["endpoint"], body["status"]) == ("config:DataAnalyzer", "active")
+    assert body["declared"] is True
+    assert body["capabilities"][1] == {
+        "kind": "config.capability",
+        "name": "report-generation",
+        "description": "",
+        "metadata": {"formats": ["pdf", "html", "json"], "template_support": True},
+    }
+    found = editor.get("/api/v1/capabilities?kind=config.capability&q=report").json()
+    assert [item["agent_name"] for item in found["items"]] == ["DataAnalyzer"]
+
+
+def test_its_card_is_its_text_to_the_byte(editor):
+    raw = b"\xef\xbb\xbf---\r\nname: X\r\ncapabilities: [a]\r\n---\r\nPrompt"
+    entry = post(editor, REGISTER, raw, "text/plain").json()
+    card = editor.get(f"/api/v1/catalog/{entry['id']}/card")
+
+    assert (card.content, card["Content-Type"]) == (raw, "text/plain; charset=utf-8")
+    assert card["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_capability_that_is_dropped_breaks_those_who_relied_on_it(editor):
+    post(editor, REGISTER, b"---\nname: X\ncapabilities: [a, b]\n---\n", "text/yaml")
+    fewer = b"---\nname: X\ncapabilities: [b]\n---\n"
+    body = post(editor, REGISTER, fewer, "text/yaml").json()
+
+    assert body["outcome"] == "updated"
+    gone = {"kind": "config.capability", "name": "a", "breaking": True}
+    assert body["changes"]["removed"] == [gone]
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        (b"---\nname: X\ncapabilities: [a, B]\n---\n", "$.capabilities[1]"),
+        (b"---\nname: X\ncapabilities: [&a a]\n---\n", "$"),
+        (b"---\nname: X\ncapabilities: !!python/tuple [a]\n---\n", "$"),
+        (b'+++\nname = "X"\ncapabilities = ["a", 1]\n+++\n', "$.capabilities[1]"),
+        (b"---\nname: " + b"[" * 60_000, "$.name" + "[0]" * 63),
+        (b"name = " + b"[" * 60_000, "$"),
+        (b"a." * 30_000 + b"a = 1", "$"),
+        (b"---\n" + b"a: 1\n" * 20_000, "$"),
+    ],
+    ids=lambda value: repr(value[:24]),
+)
+@pytest.mark.parametrize("place", [REGISTER, VALIDATE])
+def test_hostile_front_matter_is_refused_at_its_path(editor, place, raw, path):
+    answer = post(editor, place, raw, "text/plain")
+
+    assert answer.status_code == 422
+    body = answer.json()
+    told = body["errors"] if place == VALIDATE else body["details"]["errors"]
+    assert path in [error["path"] for error in told]
+    assert stored() == 0
+
+
+def test_front_matter_is_no_body_for_anything_else(editor):
+    entry = post(editor, REGISTER, card_bytes()).json()
+    place = f"/api/v1/catalog/{entry['id']}"
+    body = b"---\ndisplay_name: X\n---\n"
+    answer = editor.generic("PATCH", place, body, content_type="application/json")
+
+    assert_refused(answer, 400, "INVALID_BODY")
+
+
+@pytest.mark.parametrize(
+    "media_type", ["text/plain", "application/a2a+json", "application/yaml"]
+)
 def test_only_definitions_come_as_anything_but_json(editor, media_type):
     entry = post(editor, REGISTER, card_bytes()).json()
     place = f"/api/v1/catalog/{entry['id']}"

@@ -11,8 +11,8 @@ from tests.published import agent, publish
 pytestmark = pytest.mark.django_db
 
 INDEX = "/catalog/capabilities"
-# To know a session: itself, its user, and the permissions of user and groups.
-WHO = 4
+# To know a session: itself, its user, and what this user may.
+WHO = 3
 
 
 def queries(client, place: str) -> int:
@@ -22,7 +22,7 @@ def queries(client, place: str) -> int:
     return len(captured) - WHO
 
 
-def test_knowing_who_asks_takes_four_queries(curator, django_assert_num_queries):
+def test_knowing_who_asks_takes_three_queries(curator, django_assert_num_queries):
     with django_assert_num_queries(WHO):
         assert curator.get("/catalog/register").status_code == 200
 
@@ -34,10 +34,10 @@ def test_knowing_who_asks_takes_four_queries(curator, django_assert_num_queries)
         (INDEX, 4),
         (f"{INDEX}?q=skill&kind=a2a.skill", 3),
         (f"{INDEX}?shown=100&sort=agentName_asc", 4),
-        # How many and which, and the counts of protocols and statuses.
-        ("/catalog", 4),
-        ("/catalog?q=agent&protocol=a2a&status=active&kind=a2a.skill", 4),
-        ("/catalog?sort=createdAt_desc", 4),
+        # How many and which, and the counts of protocols, statuses and features.
+        ("/catalog", 5),
+        ("/catalog?q=agent&protocol=a2a&status=active&kind=a2a.skill", 5),
+        ("/catalog?sort=createdAt_desc", 5),
     ],
 )
 def test_a_list_takes_as_many_for_sixty_as_for_three(reader, place, expected):
@@ -58,18 +58,18 @@ def test_a_capability_takes_one_query_however_many_offer_it(reader):
     assert counts == [1, 1]
 
 
-def test_an_agent_takes_four_queries_whatever_it_can_do(reader):
+def test_an_agent_takes_six_queries_whatever_it_can_do(reader):
     counts = []
     for skills in (3, 60):
         named = [skill(f"Skill {n}") for n in range(skills)]
         entry = register(card_bytes(version=f"1.{skills}", skills=named)).entry
         counts.append(queries(reader, f"/catalog/{entry.pk}"))
 
-    assert counts == [4, 4]
+    assert counts == [6, 6]
 
 
-def test_and_four_however_many_versions_it_has(reader):
+def test_and_six_however_many_versions_it_has(reader):
     for n in range(60):
         entry = register(card_bytes(version=f"1.{n}", skills=[skill(f"{n}")])).entry
 
-    assert queries(reader, f"/catalog/{entry.pk}") == 4
+    assert queries(reader, f"/catalog/{entry.pk}") == 6

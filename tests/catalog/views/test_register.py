@@ -36,6 +36,32 @@ def test_what_was_looked_at_is_what_is_registered(curator):
     assert "is now in the catalog" in curator.get(answer["Location"]).content.decode()
 
 
+def test_a_configuration_agent_is_pasted_and_says_that_it_is_not_probed(curator):
+    text = "---\r\nname: Analyst\r\ncapabilities: [data-analysis]\r\n---\r\nPrompt"
+    review, _ = look(curator, definition=text)
+    answer = curator.post(PLACE, {"sealed": review.sealed}, follow=True)
+
+    entry = CatalogEntry.objects.get()
+    page = answer.content.decode()
+    assert entry.source == "config"
+    assert entry.agent_type.definition.decode() == text.replace("\r\n", "\n")
+    assert "/catalog/capabilities/config.capability%3A%3Adata-analysis" in page
+    assert "There is no address" in page
+    assert "declared, not probed" in page
+    assert "Probe now" not in page
+
+
+def test_what_it_says_of_a_capability_is_shown_as_text(curator):
+    metadata = "{formats: [csv, '<b>'], fast: true, items: 1}"
+    text = f"name: X\ncapabilities: ['a:v2']\ncapability_metadata: {{a: {metadata}}}"
+    review, _ = look(curator, definition=text)
+    page = curator.post(PLACE, {"sealed": review.sealed}, follow=True).content.decode()
+
+    for words in ("formats: csv, &lt;b&gt;", "fast: yes", "items: 1"):
+        assert words in page
+    assert '<span class="small soft">2.0.0</span>' in page
+
+
 def test_a_seal_that_is_not_ours_registers_nothing(curator):
     review, _ = look(curator, definition=DEFINITION)
     for sealed in ("", "nonsense", review.sealed[:-1], review.sealed + "x"):

@@ -1,0 +1,110 @@
+"""Agents side by side, for programs."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from ..compare import Comparison, NotComparable, compare, ids_of
+from ..models import CatalogEntry
+from ..rest.errors import EntryNotFound, InvalidParameter
+from ..rest.permissions import CanReadCatalog
+from ..rest.strict import StrictParameters
+from .serializers import CapabilityKeySerializer, EntrySerializer
+
+IDS = OpenApiParameter(
+    "id", UUID, many=True, required=True, description="Two to four, each once."
+)
+
+
+class ComparedFeatureSerializer(serializers.Serializer):
+    category = serializers.CharField(
+        help_text="AG-UI's own, `custom`, or `protocol` for what no other speaks of."
+    )
+    category_label = serializers.CharField()
+    name = serializers.CharField()
+    label = serializers.CharField()
+    values = serializers.ListField(
+        child=serializers.JSONField(allow_null=True),
+        help_text="One for each entry; null is not declared, which is not false.",
+    )
+
+
+class ComparedEntrySerializer(EntrySerializer):
+    uptime24h = serializers.FloatField(allow_null=True)
+    only = CapabilityKeySerializer(
+        many=True, help_text="Capabilities that none of the others has."
+    )
+
+    class Meta(EntrySerializer.Meta):
+        fields = [*EntrySerializer.Meta.fields, "uptime24h", "only"]
+        read_only_fields = fields
+
+
+class SharedCapabilitySerializer(CapabilityKeySerializer):
+    entries = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Those that have it."
+    )
+
+
+class ComparisonSerializer(serializers.Serializer):
+    """A tool is the same as another of its name, whatever their protocols."""
+
+    entries = ComparedEntrySerializer(many=True)
+    features = ComparedFeatureSerializer(many=True)
+    common = CapabilityKeySerializer(many=True, help_text="What all of them have.")
+    shared = SharedCapabilitySerializer(
+        many=True, help_text="What several have, and not all."
+    )
+
+
+class CompareView(StrictParameters, APIView):
+    permission_classes = [CanReadCatalog]
+    takes = repeatable = ("id",)
+
+    @extend_schema(
+        summary="Compare agents", parameters=[IDS], responses=ComparisonSerializer
+    )
+    def get(self, request):
+        """Two to four of any protocols: what each declares, what only one has."""
+        try:
+            told = compare(ids_of(request.query_params))
+        except CatalogEntry.DoesNotExist as error:
+            raise EntryNotFound from error
+        except NotComparable as error:
+            raise InvalidParameter(str(error), parameter="id") from error
+        except ValueError as error:
+            raise InvalidParameter("id must be a UUID", parameter="id") from error
+        return Response(compared(told))
+
+
+def compared(told: Comparison) -> dict:
+    return {
+        "entries": [entry_of(told, side) for side in told.sides],
+        "features": [
+            {
+                "category": section.name,
+                "category_label": section.label,
+                "name": row.name,
+                "label": row.label,
+                "values": row.values,
+            }
+            for section in told.sections
+            for row in section.rows
+        ],
+        "common": [{"kind": kind, "name": name} for kind, name in told.common],
+        "shared": [
+            {"kind": kind, "name": name, "entries": [side.entry.pk for side in having]}
+            for (kind, name), having in told.shared
+        ],
+    }
+
+
+def entry_of(told: Comparison, side) -> dict:
+    entry = side.entry
+    entry.capability_count = len(entry.agent_type.capabilities.all())
+    only = [{"kind": kind, "name": name} for kind, name in told.only[entry.pk]]
+    more = {"uptime24h": told.uptimes.get(entry.pk), "only": only}
+    return EntrySerializer(entry).data | more

@@ -1,0 +1,73 @@
+"""What goes on beside the requests: probing, refreshing, forgetting."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from . import history
+from .health import spread
+from .peers import forget_seen
+from .prober import Prober, in_database
+from .refresher import refresh_due
+
+logger = logging.getLogger(__name__)
+
+MINUTE = 60.0
+
+chores: list[tuple[Callable[[], object], float]] = [
+    (history.prune, 10 * MINUTE),
+    (forget_seen, 10 * MINUTE),
+]
+
+
+def add_chore(chore: Callable[[], object], seconds: float) -> None:
+    """Do this too, in the database, about so often; for an app's `ready`."""
+    if (chore, seconds) not in chores:
+        chores.append((chore, seconds))
+
+
+async def run() -> None:
+    """All of it, until cancelled; what was begun is finished or comes due again."""
+    async with Prober() as prober, asyncio.TaskGroup() as group:
+        group.create_task(again_and_again(prober.begin, 1.0))
+        group.create_task(again_and_again(refresh_due, MINUTE))
+        for chore, seconds in chores:
+            group.create_task(again_and_again(partial(in_database, chore), seconds))
+
+
+async def run_once() -> int:
+    """Everything that is due now; how many were probed."""
+    async with Prober() as prober:
+        probed = await prober.round()
+    await refresh_due()
+    for chore, _ in chores:
+        await in_database(chore)
+    return probed
+
+
+async def run_until_stopped() -> None:
+    """The same for a process of its own, which signals end."""
+    task = asyncio.create_task(run())
+    loop = asyncio.get_running_loop()
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(stop, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+async def again_and_again(work: Callable[[], Awaitable[Any]], pause: float) -> None:
+    """A mishap costs a pause, longer each time in a row, and never the worker."""
+    failures = 0
+    while True:
+        try:
+            await work()
+            failures = 0
+        except Exception:
+            logger.exception("Work in the background failed")
+            failures += 1
+        longer = min(pause * 2**failures, max(pause, MINUTE))
+        await asyncio.sleep(spread(longer).total_seconds())

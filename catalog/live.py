@@ -1,0 +1,196 @@
+"""From what was announced to open pages and programs, through a Channels group."""
+
+import asyncio
+import json
+from typing import Any
+from urllib.parse import parse_qs
+
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from channels.exceptions import StopConsumer
+from channels.generic.http import AsyncHttpConsumer
+from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+from django.template.loader import render_to_string
+
+from .announcements import EntryIngested, EntryRemoved, StateChanged
+
+GROUP = "catalog"
+VIEW = "catalog.view_catalogentry"
+# A client that reads so slowly is let go; it can come back and look again.
+PATIENCE = 5.0
+# After this long one has to show again who one is.
+LIFETIME = 3600.0
+# A stream that says nothing is taken for dead by whatever stands between.
+HEARTBEAT = 15.0
+# Closed with this, one should come back, and look at all again.
+COME_AGAIN = 4000
+REASON = 100
+
+
+class Server:
+    """The event loop of the process's sockets, while it serves any."""
+
+    loop: asyncio.AbstractEventLoop | None = None
+
+
+def attach() -> None:
+    """Remember that sockets live on this loop: others' threads send through it."""
+    Server.loop = asyncio.get_running_loop()
+
+
+def publish(group: str, content: dict[str, Any]) -> None:
+    """Send to every socket of the group, in all processes; never waits for them."""
+    layer = get_channel_layer()
+    message = {"type": "live.message", "content": content}
+    if Server.loop and Server.loop.is_running():
+        sending = layer.group_send(group, message)
+        asyncio.run_coroutine_threadsafe(sending, Server.loop)
+    elif not isinstance(layer, InMemoryChannelLayer):
+        async_to_sync(layer.group_send)(group, message)
+
+
+def tell_pages(announcement: EntryIngested | StateChanged | EntryRemoved) -> None:
+    """The catalog's own listener: what a page or a program may want to follow."""
+    entry = str(announcement.entry_id)
+    match announcement:
+        case StateChanged():
+            told = {"type": "state_changed", "entry_id": entry}
+            publish(GROUP, told | state_of(announcement))
+        case EntryIngested(result="created"):
+            publish(GROUP, {"type": "entry_added", "entry_id": entry})
+        case EntryIngested(result="updated"):
+            publish(GROUP, {"type": "definition_changed", "entry_id": entry})
+        case EntryRemoved():
+            publish(GROUP, {"type": "entry_removed", "entry_id": entry})
+
+
+def state_of(change: StateChanged) -> dict[str, Any]:
+    """The new state, and the badge that shows it, drawn as every page draws it."""
+    badge = render_to_string("catalog/_badge.html", {"status": change.after})
+    return {
+        "before": change.before,
+        "status": change.after,
+        "latency_ms": change.latency_ms,
+        "error": change.error,
+        "badge": badge.strip(),
+    }
+
+
+def asked(query: bytes) -> dict[str, list[str]]:
+    """A query string's parameters; an empty value means absent."""
+    return parse_qs(query.decode("latin-1"))
+
+
+class Listening:
+    """What a socket and a stream have in common: who may hear what, and how long."""
+
+    permission = VIEW
+    group = GROUP
+    # The parameters it knows.
+    takes: tuple[str, ...] = ()
+
+    @classmethod
+    def fault(cls, query: bytes) -> str:
+        """What is wrong with a question, in words; nothing when it will do."""
+        unknown = sorted(asked(query).keys() - set(cls.takes))
+        return f"Unknown parameter: {unknown[0]}" if unknown else ""
+
+    async def listen(self) -> None:
+        await self.channel_layer.group_add(self.group, self.channel_name)
+        loop = asyncio.get_running_loop()
+        self.end = loop.call_later(LIFETIME, lambda: loop.create_task(self.let_go()))
+
+    async def stop_listening(self) -> None:
+        if hasattr(self, "end"):
+            self.end.cancel()
+            await self.channel_layer.group_discard(self.group, self.channel_name)
+
+    def wants(self, content: dict[str, Any]) -> bool:
+        return True
+
+    async def live_message(self, event: dict[str, Any]) -> None:
+        if not self.wants(event["content"]):
+            return
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self.tell(event["content"])
+        except TimeoutError:
+            await self.stop_listening()
+            raise StopConsumer from None
+
+    async def live_interrupted(self, event: dict[str, Any]) -> None:
+        """Something was said that did not come through."""
+        await self.let_go()
+
+
+class LiveConsumer(Listening, AsyncJsonWebsocketConsumer):
+    """A socket that tells and does not listen, for those who may read."""
+
+    async def connect(self) -> None:
+        refusal = await self.refusal()
+        if not refusal:
+            # Before it is open: who hears that it is misses nothing from then on.
+            await self.listen()
+        await self.accept()
+        if refusal:
+            # A code only reaches those whose socket was opened.
+            await self.close(*refusal)
+
+    async def refusal(self) -> tuple[int, str] | None:
+        """The code to close with, and why; None for one who may listen."""
+        user = self.scope["user"]
+        if not await database_sync_to_async(user.has_perm)(self.permission):
+            known = user.is_authenticated
+            return (4403, "Not permitted") if known else (4401, "Not authenticated")
+        fault = self.fault(self.scope["query_string"])
+        # As much as the frame that closes a socket has room for.
+        return (4400, fault[:REASON]) if fault else None
+
+    async def disconnect(self, code: int) -> None:
+        await self.stop_listening()
+
+    async def receive(self, text_data=None, bytes_data=None, **kwargs) -> None:
+        """There is nothing to say here."""
+
+    async def tell(self, content: dict[str, Any]) -> None:
+        await self.send_json(content)
+
+    async def let_go(self) -> None:
+        await self.close(COME_AGAIN)
+
+
+class LiveStream(Listening, AsyncHttpConsumer):
+    """The same as server-sent events, for those to whom a socket is too much."""
+
+    async def http_request(self, message: dict[str, Any]) -> None:
+        if message.get("more_body"):
+            return
+        await self.listen()
+        headers = [
+            (b"Content-Type", b"text/event-stream; charset=utf-8"),
+            (b"Cache-Control", b"no-store"),
+            (b"X-Content-Type-Options", b"nosniff"),
+            (b"X-Request-ID", self.scope["request_id"].encode()),
+        ]
+        await self.send_headers(headers=headers)
+        await self.send_body(b": listening\n\n", more_body=True)
+        self.beating = asyncio.get_running_loop().create_task(self.beat())
+
+    async def beat(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT)
+            await self.send_body(b": still here\n\n", more_body=True)
+
+    async def disconnect(self) -> None:
+        self.beating.cancel()
+        await self.stop_listening()
+
+    async def tell(self, content: dict[str, Any]) -> None:
+        lines = f"event: {content['type']}\ndata: {json.dumps(content)}\n\n"
+        await self.send_body(lines.encode(), more_body=True)
+
+    async def let_go(self) -> None:
+        """To end is to say: come again."""
+        await self.disconnect()
+        await self.send_body(b"")

@@ -1,0 +1,69 @@
+"""Definitions change where they are published: look again, from time to time."""
+
+import asyncio
+import logging
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from capabilities.parsers import ParseError
+
+from .fetch import FetchError
+from .finding import search_again
+from .health import ERROR_LIMIT, spread
+from .ingest import Due, Outdated, ingest
+from .intake import NotRefreshable, same_agent
+from .models import CatalogEntry, Source
+from .prober import in_database
+
+logger = logging.getLogger(__name__)
+
+BATCH = 8
+# Longer than a batch can take: what a dead refresher held comes due again after it.
+LEASE = timedelta(minutes=5)
+
+
+def claim(due: datetime) -> list[CatalogEntry]:
+    """Imported entries to look at again; ours until the lease ends, then due again."""
+    was_due = Q(next_refresh_at__isnull=True) | Q(next_refresh_at__lte=due)
+    imported = CatalogEntry.objects.watched().filter(source=Source.IMPORT)
+    found = imported.exclude(source_url="").filter(was_due)
+    return found.claim("next_refresh_at", BATCH, until=timezone.now() + LEASE)
+
+
+async def refresh_due() -> int:
+    """Refresh every definition that is due now; how many that was."""
+    if not settings.AGENTLENS_REFRESH_INTERVAL:
+        return 0
+    # Not what comes due meanwhile: with a short interval this would never end.
+    due, count = timezone.now(), 0
+    while entries := await in_database(claim, due):
+        await asyncio.gather(*(refresh_one(entry) for entry in entries))
+        count += len(entries)
+    return count
+
+
+async def refresh_one(entry: CatalogEntry) -> None:
+    """Catalogue what is published now; what stands in the way is told on the entry."""
+    try:
+        search = await in_database(search_again, entry)
+        found = same_agent(entry, await search.run())
+        definition = replace(found.definition.again_for(entry), due=Due.AS_PLANNED)
+        await in_database(ingest, definition)
+    except Outdated as reason:
+        logger.info("The definition of %s was left alone: %s", entry.pk, reason)
+    except (FetchError, ParseError, NotRefreshable) as reason:
+        await in_database(note, entry, str(reason))
+    except Exception:
+        logger.exception("The definition of %s was not refreshed", entry.pk)
+
+
+def note(entry: CatalogEntry, reason: str) -> None:
+    """Tell it on the entry, and look again in its time."""
+    CatalogEntry.objects.filter(pk=entry.pk).update(
+        definition_problem=reason[:ERROR_LIMIT],
+        next_refresh_at=timezone.now() + spread(settings.AGENTLENS_REFRESH_INTERVAL),
+    )

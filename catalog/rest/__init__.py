@@ -1,0 +1,1 @@
+"""How every door of programs behaves: strict, permitted, in one shape."""

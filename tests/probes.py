@@ -1,0 +1,13 @@
+"""Probes as they could have gone."""
+
+from django.utils import timezone
+
+from catalog.health import Probe
+
+
+def well(latency_ms=100, at=None):
+    return Probe(at or timezone.now(), latency_ms)
+
+
+def failed(at=None, error="HTTP 503"):
+    return Probe(at or timezone.now(), error=error)

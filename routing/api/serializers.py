@@ -1,0 +1,249 @@
+"""What the registry takes, strictly; and, for the schema, what it tells."""
+
+import re
+
+from rest_framework import serializers
+
+from capabilities.names import capability_name_fault
+from catalog.api.serializers import TextField
+
+from ..models import PRIORITY_LIMIT, STATUSES, Intent
+from ..rules import health_check_url_fault, version_fault
+from ..strategies import STRATEGIES
+from .errors import InvalidAgentId, InvalidCapabilityName, InvalidVersion
+
+AGENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+REPORT_LIMIT = 1000
+DAY_MS = 86_400_000
+COUNT_LIMIT = 1_000_000_000
+
+
+class WholeNumberField(serializers.IntegerField):
+    """A whole number; neither a text nor true is taken for one."""
+
+    def to_internal_value(self, data):
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class NumberField(serializers.FloatField):
+    def to_internal_value(self, data):
+        if not isinstance(data, int | float) or isinstance(data, bool):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class OfferSerializer(serializers.Serializer):
+    """What registering and updating have in common."""
+
+    version = TextField(max_length=100, required=False, trim_whitespace=False)
+    priority = WholeNumberField(min_value=0, max_value=PRIORITY_LIMIT, required=False)
+    metadata = serializers.DictField(required=False)
+    health_check_url = TextField(
+        max_length=2000,
+        required=False,
+        trim_whitespace=False,
+        allow_blank=True,
+        allow_null=True,
+        help_text="Absolute, or relative to the agent's endpoint; `{agent_id}` is"
+        " replaced. Without one the agent's own health counts.",
+    )
+
+    def validate_version(self, value):
+        if version_fault(value):
+            raise InvalidVersion(version=value)
+        return value
+
+    def validate_health_check_url(self, value):
+        """Null, as it is told where there is none, takes it away."""
+        value = value or ""
+        if fault := health_check_url_fault(value):
+            raise serializers.ValidationError(f"The URL {fault}.")
+        return value
+
+
+class RegistrationSerializer(OfferSerializer):
+    agent_id = TextField(
+        trim_whitespace=False,
+        allow_blank=True,
+        help_text="A catalog entry's id, or its agent key.",
+    )
+    capability = TextField(
+        trim_whitespace=False,
+        allow_blank=True,
+        help_text="Lowercase words with hyphens: `data-analysis`.",
+    )
+
+    def validate_agent_id(self, value):
+        if not AGENT_ID.fullmatch(value):
+            raise InvalidAgentId(agent_id=value[:128])
+        return value
+
+    def validate_capability(self, value):
+        if fault := capability_name_fault(value):
+            raise InvalidCapabilityName(
+                f"The capability name {fault}", capability=value[:128]
+            )
+        return value
+
+
+class UpdateSerializer(OfferSerializer):
+    """A member left out stays as it is; `metadata` is replaced as a whole."""
+
+    status = serializers.ChoiceField(
+        source="intent",
+        choices=Intent.choices,
+        required=False,
+        help_text="Whether it is `unhealthy`, only checks tell.",
+    )
+
+
+class OutcomeSerializer(serializers.Serializer):
+    ok = serializers.BooleanField()
+    response_time_ms = NumberField(
+        min_value=0, max_value=DAY_MS, required=False, allow_null=True
+    )
+
+    def validate_response_time_ms(self, value):
+        """To the millisecond: who measures finer may say so."""
+        return None if value is None else round(value)
+
+    def to_internal_value(self, data):
+        if isinstance(data, dict) and not isinstance(data.get("ok"), bool):
+            raise serializers.ValidationError({"ok": ["Must be true or false."]})
+        return super().to_internal_value(data)
+
+
+class ReportSerializer(serializers.Serializer):
+    """Requests that were sent to a provider, and how busy it is."""
+
+    outcomes = OutcomeSerializer(many=True, required=False, max_length=REPORT_LIMIT)
+    concurrent_requests = WholeNumberField(
+        min_value=0, max_value=COUNT_LIMIT, required=False, allow_null=True
+    )
+    queue_depth = WholeNumberField(
+        min_value=0, max_value=COUNT_LIMIT, required=False, allow_null=True
+    )
+    load_score = NumberField(
+        min_value=0.0, max_value=1.0, required=False, allow_null=True
+    )
+
+
+class RegistrationToldSerializer(serializers.Serializer):
+    registration_id = serializers.CharField()
+    agent_id = serializers.CharField()
+    capability = serializers.CharField()
+    version = serializers.CharField()
+    priority = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=STATUSES)
+    registered_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    last_updated = serializers.DateTimeField()
+    last_health_check = serializers.DateTimeField(allow_null=True)
+    metadata = serializers.DictField()
+    health_check_url = serializers.CharField(allow_null=True)
+
+
+class PerformanceMetricsSerializer(serializers.Serializer):
+    """Times read like `1.2s`; what nobody told is null."""
+
+    response_time_avg = serializers.CharField(allow_null=True)
+    response_time_p95 = serializers.CharField(allow_null=True)
+    response_time_p99 = serializers.CharField(allow_null=True)
+    load_score = serializers.FloatField(allow_null=True)
+    concurrent_requests = serializers.IntegerField(allow_null=True)
+    requests_per_minute = serializers.IntegerField()
+    queue_depth = serializers.IntegerField(allow_null=True)
+    success_rate = serializers.FloatField(allow_null=True)
+    error_rate = serializers.FloatField(allow_null=True)
+    consecutive_failures = serializers.IntegerField()
+    uptime_percentage = serializers.FloatField(allow_null=True)
+    requests_last_hour = serializers.IntegerField()
+
+
+class ProviderSerializer(serializers.Serializer):
+    registration_id = serializers.CharField()
+    agent_id = serializers.CharField()
+    agent_name = serializers.CharField()
+    version = serializers.CharField()
+    priority = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=STATUSES)
+
+
+class ListedProviderSerializer(ProviderSerializer):
+    """The figures flat, or with `include_metadata` together with the metadata."""
+
+    load_score = serializers.FloatField(allow_null=True, required=False)
+    response_time_avg = serializers.CharField(allow_null=True, required=False)
+    success_rate = serializers.FloatField(allow_null=True, required=False)
+    metadata = serializers.DictField(required=False)
+    performance_metrics = PerformanceMetricsSerializer(required=False)
+
+
+class CapabilityProvidersSerializer(serializers.Serializer):
+    capability = serializers.CharField()
+    providers = ListedProviderSerializer(many=True)
+
+
+class CapabilitiesSerializer(serializers.Serializer):
+    capabilities = CapabilityProvidersSerializer(many=True)
+    total = serializers.IntegerField(help_text="Capabilities that match.")
+    limit = serializers.IntegerField()
+    offset = serializers.IntegerField()
+
+
+class ProviderHealthSerializer(serializers.Serializer):
+    status = serializers.CharField(help_text="healthy, degraded, unhealthy, unknown")
+    last_check = serializers.DateTimeField(allow_null=True)
+    response_time = serializers.CharField(allow_null=True)
+
+
+class FoundProviderSerializer(ProviderSerializer):
+    routing_score = serializers.FloatField()
+    metadata = serializers.DictField()
+    health = ProviderHealthSerializer()
+    performance_metrics = PerformanceMetricsSerializer()
+
+
+class DecisionSerializer(serializers.Serializer):
+    capability = serializers.CharField()
+    providers = FoundProviderSerializer(many=True)
+    routing_strategy = serializers.ChoiceField(choices=list(STRATEGIES))
+    total_providers = serializers.IntegerField()
+    healthy_providers = serializers.IntegerField()
+
+
+class CheckedProviderSerializer(serializers.Serializer):
+    agent_id = serializers.CharField()
+    agent_name = serializers.CharField()
+    status = serializers.CharField()
+    last_check = serializers.DateTimeField(allow_null=True)
+    response_time = serializers.CharField(allow_null=True, required=False)
+    success_rate = serializers.FloatField(allow_null=True, required=False)
+    error = serializers.CharField(required=False)
+    consecutive_failures = serializers.IntegerField(required=False)
+    code = serializers.CharField(required=False)
+
+
+class CapabilityHealthSerializer(serializers.Serializer):
+    capability = serializers.CharField()
+    overall_health = serializers.CharField()
+    healthy_providers = serializers.IntegerField()
+    total_providers = serializers.IntegerField()
+    providers = CheckedProviderSerializer(many=True)
+
+
+class HealthOfCapabilitySerializer(serializers.Serializer):
+    capability = serializers.CharField()
+    health = serializers.CharField()
+    healthy_providers = serializers.IntegerField()
+    total_providers = serializers.IntegerField()
+
+
+class RegistryHealthSerializer(serializers.Serializer):
+    overall_health = serializers.CharField()
+    healthy_capabilities = serializers.IntegerField()
+    degraded_capabilities = serializers.IntegerField()
+    unhealthy_capabilities = serializers.IntegerField()
+    capabilities = HealthOfCapabilitySerializer(many=True)

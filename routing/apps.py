@@ -1,0 +1,23 @@
+from django.apps import AppConfig
+
+
+class RoutingConfig(AppConfig):
+    """Who takes the next request."""
+
+    name = "routing"
+
+    def ready(self):
+        from django.db.models.signals import post_delete
+
+        from catalog import announcements, background, prober
+
+        from . import configuration, events, upkeep
+        from .checks import HealthChecks
+        from .models import CapabilityRegistration
+
+        announcements.listen(configuration.follow)
+        announcements.listen(events.tell_health)
+        prober.watch(HealthChecks())
+        background.add_chore(upkeep.sweep, seconds=5.0)
+        # Registrations also go with their agent, where no code of ours is asked.
+        post_delete.connect(events.tell_unregistered, sender=CapabilityRegistration)

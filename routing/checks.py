@@ -1,0 +1,112 @@
+"""Health checks of their own, made by the catalog's prober."""
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urljoin
+
+from django.db import transaction
+from django.utils import timezone
+
+from catalog.health import Probe, after, ask_again_at, lease_end
+from catalog.history import hour_of
+from catalog.models import Source, Status
+from catalog.prober import is_recent
+from catalog.probing import Target
+
+from .events import tell_health_changed
+from .models import CapabilityRegistration, CheckHour
+
+
+def address_of(registration: CapabilityRegistration) -> str:
+    """Its health check URL in full: relative ones belong to the agent, not to us."""
+    agent_id = quote(registration.agent_id, safe="")
+    path = registration.health_check_url.replace("{agent_id}", agent_id)
+    try:
+        return urljoin(registration.entry.agent_type.endpoint, path)
+    except ValueError:
+        # Some endpoints only look like addresses: `config://[x`.
+        return ""
+
+
+class HealthChecks:
+    """Registrations that say where to ask; the others share their agent's health."""
+
+    def claim(self, limit: int, due: datetime) -> list[CapabilityRegistration]:
+        offers = CapabilityRegistration.objects.present()
+        offers = offers.exclude(entry__status=Status.DEPRECATED)
+        return claimed(offers.filter(next_check_at__lte=due), limit)
+
+    def target(self, registration: CapabilityRegistration) -> Target:
+        protocol = registration.entry.agent_type.protocol
+        return Target(protocol, "", health_url=address_of(registration))
+
+    def is_down(self, registration: CapabilityRegistration) -> bool:
+        gone = registration.check_state == Status.OFFLINE
+        return gone and is_recent(registration.checked_at)
+
+    def put_off(self, registration: CapabilityRegistration, until: datetime) -> int:
+        mine = CapabilityRegistration.objects.filter(
+            pk=registration.pk, next_check_at__isnull=False
+        )
+        return mine.update(next_check_at=until)
+
+    def keep(self, outcomes: list[tuple[CapabilityRegistration, Probe]]) -> None:
+        for outcome in outcomes:
+            record(*outcome)
+
+
+@transaction.atomic
+def claimed(due: Any, limit: int) -> list[CapabilityRegistration]:
+    free = due.select_for_update(skip_locked=True, of=("self",))
+    free = free.select_related("entry__agent_type").defer(
+        "window", "entry__agent_type__raw_definition"
+    )
+    some = list(free.order_by("next_check_at")[:limit])
+    mine = CapabilityRegistration.objects.filter(pk__in=[one.pk for one in some])
+    mine.update(next_check_at=lease_end())
+    return some
+
+
+@transaction.atomic
+def record(registration: CapabilityRegistration, probe: Probe) -> bool:
+    """Write the outcome down, and tell when it means another health."""
+    rows = CapabilityRegistration.objects.select_for_update().defer("window")
+    found = rows.filter(pk=registration.pk).first()
+    if found is None or found.health_check_url != registration.health_check_url:
+        return False
+    probe = probe.shortened()
+    hour = (found.pk, hour_of(probe.at))
+    CheckHour.objects.count_probes("registration_id", {hour: probe})
+    # A late result never overwrites a newer state.
+    if found.checked_at is not None and found.checked_at >= probe.at:
+        return False
+    before, state = found.check_state, after(probe, found.check_failures)
+    found.check_state, found.check_failures = state.status, state.failures
+    found.checked_at, found.check_error = probe.at, probe.error
+    if probe.ok:
+        found.check_latency_ms = probe.latency_ms
+    found.next_check_at = ask_again_at(state.failures)
+    found.save(update_fields=WRITTEN)
+    tell_health_changed(found, before, state.status, probe.error)
+    return True
+
+
+def start_over(registration: CapabilityRegistration) -> None:
+    """Nothing is known of a new address, and there may be none to ask any more."""
+    has_address = address_of(registration).startswith(("http://", "https://"))
+    told = registration.health_check_url and registration.entry.source != Source.DEMO
+    asked = bool(told) and has_address
+    registration.next_check_at = timezone.now() if asked else None
+    registration.check_state = Status.UNKNOWN
+    registration.checked_at = registration.check_latency_ms = None
+    registration.check_error, registration.check_failures = "", 0
+
+
+WRITTEN = [
+    "check_state",
+    "checked_at",
+    "check_latency_ms",
+    "check_error",
+    "check_failures",
+    "next_check_at",
+]

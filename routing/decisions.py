@@ -1,0 +1,144 @@
+"""Who takes the next request for a capability, and how its providers are."""
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from django.db.models import Q
+
+from capabilities.documents import read_json
+from capabilities.problems import Problems, Unreadable
+
+from . import counter
+from .models import NAME_LIMIT, CapabilityRegistration, Offer
+from .providers import providers
+from .strategies import STRATEGIES, Candidate, Ranked
+
+DEFAULT = "priority"
+SUGGESTIONS = 20
+# Comparing takes its time: only with so many, that share the start of such a word.
+COMPARED, WORDS, STEM = 300, 5, 4
+
+
+class InvalidStrategy(ValueError):
+    """Not one of the four."""
+
+
+class InvalidMetadataFilter(ValueError):
+    """Not a JSON object."""
+
+
+class NobodyOffers(LookupError):
+    """No registration for this capability at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a caller wants to know; `peek` leaves the rotation where it is."""
+
+    capability: str
+    version: str = ""
+    strategy: str = DEFAULT
+    include_unhealthy: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict)
+    peek: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Providers in the order to try them, and of how many these are."""
+
+    capability: str
+    strategy: str
+    order: list[Ranked]
+    total: int
+    healthy: int
+
+
+def decide(question: Question) -> Decision:
+    """The order the strategy gives; raises when nobody offers the capability."""
+    if question.strategy not in STRATEGIES:
+        raise InvalidStrategy(question.strategy)
+    everyone = providers(question.capability)
+    if not everyone:
+        raise NobodyOffers(question.capability)
+    asked = [one for one in everyone if fits(one, question)]
+    shown = [one for one in asked if question.include_unhealthy or one.takes_traffic]
+    taken = turn(question) if any(one.takes_traffic for one in shown) else 0
+    order = STRATEGIES[question.strategy](list(map(candidate, shown)), taken)
+    healthy = sum(one.is_healthy for one in asked)
+    return Decision(question.capability, question.strategy, order, len(asked), healthy)
+
+
+def turn(question: Question) -> int:
+    """Only a balanced choice moves the rotation on."""
+    if question.strategy != "load_balance":
+        return 0
+    take = counter.peek if question.peek else counter.take
+    return take(question.capability, question.version)
+
+
+def candidate(registration: Offer) -> Candidate:
+    return Candidate(
+        id=registration.pk,
+        agent_name=registration.agent_name,
+        priority=registration.priority,
+        health=registration.health,
+        load=registration.load,
+        response_time_ms=registration.response_time_ms,
+        takes_traffic=registration.takes_traffic,
+        item=registration,
+    )
+
+
+def fits(registration: Offer, question: Question) -> bool:
+    if question.version and registration.version != question.version:
+        return False
+    return all(
+        key in registration.metadata and matches(registration.metadata[key], wanted)
+        for key, wanted in question.metadata.items()
+    )
+
+
+def matches(stored: Any, wanted: Any) -> bool:
+    """Equal; or, in a stored list, contained: one value, or each of a list."""
+    if not isinstance(stored, list):
+        return same(stored, wanted)
+    many = wanted if isinstance(wanted, list) else [wanted]
+    return all(any(same(item, one) for item in stored) for one in many)
+
+
+def same(stored: Any, wanted: Any) -> bool:
+    """As JSON sees it, where 1 is not true."""
+    if isinstance(stored, dict) and isinstance(wanted, dict):
+        keys = stored.keys() == wanted.keys()
+        return keys and all(same(stored[key], wanted[key]) for key in stored)
+    if isinstance(stored, list) and isinstance(wanted, list):
+        return len(stored) == len(wanted) and all(map(same, stored, wanted))
+    return isinstance(stored, bool) == isinstance(wanted, bool) and stored == wanted
+
+
+def metadata_filter(text: str) -> dict[str, Any]:
+    problems = Problems()
+    try:
+        wanted = read_json(text.encode(errors="replace"), problems) if text else {}
+    except Unreadable as error:
+        raise InvalidMetadataFilter(f"metadata_filter {error}") from error
+    for first in (*problems.errors, *problems.warnings):
+        message = first.message.partition(";")[0]
+        raise InvalidMetadataFilter(f"metadata_filter {first.path} {message}")
+    return wanted
+
+
+def similar(capability: str) -> list[str]:
+    """Names that somebody does offer, the closest first."""
+    wanted = capability[:NAME_LIMIT]
+    words = [word for word in wanted.lower().split("-") if word]
+    alike = Q(capability__startswith=wanted[:1].lower())
+    for word in words[:WORDS]:
+        alike |= Q(capability__contains=word[:STEM])
+    offered = CapabilityRegistration.objects.present().order_by("capability")
+    names = offered.values_list("capability", flat=True).distinct()
+    some = list(names.filter(alike)[:COMPARED])
+    close = get_close_matches(wanted, some, SUGGESTIONS, cutoff=0.4)
+    return list(dict.fromkeys([*close, *some, *names[:SUGGESTIONS]]))[:SUGGESTIONS]

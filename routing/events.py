@@ -1,0 +1,118 @@
+"""What happens to registrations, told after commit on `/ws/capabilities`."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from capabilities.names import capability_name_fault
+from catalog.announcements import StateChanged
+from catalog.live import LiveConsumer, LiveStream, asked, publish
+from catalog.models import Status
+
+from .models import HEALTH, CapabilityRegistration
+
+GROUP = "capabilities"
+HEALTH_CHECK_FAILED = "HEALTH_CHECK_FAILED"
+
+
+def timestamp(moment=None) -> str | None:
+    """RFC 3339 in UTC, to the second, as everywhere in the registry."""
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment else None
+
+
+def tell(kind: str, registration: CapabilityRegistration, **data: Any) -> None:
+    told = {
+        "type": kind,
+        "data": {
+            "agent_id": registration.agent_id,
+            "capability": registration.capability,
+            **data,
+        },
+        "timestamp": timestamp(timezone.now()),
+    }
+    transaction.on_commit(lambda: publish(GROUP, told), robust=True)
+
+
+def tell_registered(registration: CapabilityRegistration) -> None:
+    tell("capability_registered", registration, priority=registration.priority)
+
+
+def tell_updated(registration: CapabilityRegistration, changed: Iterable[str]) -> None:
+    told = {"priority": registration.priority, "changed": sorted(changed)}
+    tell("capability_updated", registration, **told)
+
+
+def tell_unregistered(instance: CapabilityRegistration, **signalled: Any) -> None:
+    told = {"registration_id": instance.pk}
+    tell("capability_unregistered", instance, **told)
+
+
+def tell_health_changed(
+    registration: CapabilityRegistration, before: str, after: str, error: str
+) -> None:
+    """Between states of the catalog that mean another health here."""
+    old, new = HEALTH[before], HEALTH[after]
+    if old == new:
+        return
+    told = {"old_status": old, "new_status": new}
+    if error:
+        told |= {"error": error, "code": HEALTH_CHECK_FAILED}
+    tell("capability_health_changed", registration, **told)
+
+
+def tell_health(announcement: Any) -> None:
+    """What an agent's new state means for each of its offers."""
+    if not isinstance(announcement, StateChanged):
+        return
+    offers = CapabilityRegistration.objects.present().defer("window", "metadata")
+    for registration in offers.filter(entry=announcement.entry_id):
+        before, after = (
+            state_for(registration, state)
+            for state in (announcement.before, announcement.after)
+        )
+        tell_health_changed(registration, before, after, announcement.error)
+
+
+def state_of(registration: CapabilityRegistration) -> str:
+    return state_for(registration, registration.entry.status)
+
+
+def state_for(registration: CapabilityRegistration, state: str) -> str:
+    """A check of its own tells how it is, unless its agent is given up."""
+    own = registration.has_own_check and state != Status.DEPRECATED
+    return registration.check_state if own else state
+
+
+class OfRegistry:
+    """Every event, or those of the capabilities named in `?capability=`."""
+
+    permission = "routing.view_capabilityregistration"
+    group = GROUP
+    takes = ("capability",)
+
+    @classmethod
+    def fault(cls, query: bytes) -> str:
+        """A name that no capability has would be waited for in vain."""
+        names = asked(query).get("capability", [])
+        wrong = next((name for name in names if capability_name_fault(name)), None)
+        told = "" if wrong is None else f"capability {capability_name_fault(wrong)}"
+        return super().fault(query) or told
+
+    @cached_property
+    def capabilities(self) -> set[str]:
+        return set(asked(self.scope["query_string"]).get("capability", []))
+
+    def wants(self, content: dict[str, Any]) -> bool:
+        told = content["data"]["capability"]
+        return not self.capabilities or told in self.capabilities
+
+
+class RegistryConsumer(OfRegistry, LiveConsumer):
+    """Over a WebSocket."""
+
+
+class RegistryStream(OfRegistry, LiveStream):
+    """As server-sent events."""

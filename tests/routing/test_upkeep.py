@@ -1,0 +1,111 @@
+"""What time alone does to registrations."""
+
+import contextlib
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from catalog import background
+from routing import events, registry
+from routing.models import CapabilityRegistration, CheckHour, Intent
+from routing.upkeep import sweep
+from tests.routing.factories import RegistrationFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def age(registration, seconds):
+    end = timezone.now() - timedelta(seconds=seconds)
+    CapabilityRegistration.objects.filter(pk=registration.pk).update(drain_until=end)
+
+
+def test_draining_takes_no_traffic_at_once_and_goes_when_its_time_is_over(settings):
+    settings.AGENTLENS_DRAIN_SECONDS = 60
+    registration = RegistrationFactory()
+    registry.unregister(registration, drain=True)
+    one = CapabilityRegistration.objects.present().with_state().get()
+    assert (one.status, one.takes_traffic) == ("draining", False)
+    left = one.drain_until - timezone.now()
+    assert timedelta(seconds=55) < left <= timedelta(seconds=60)
+    assert sweep() == 0
+
+    age(registration, 1)
+    assert not CapabilityRegistration.objects.present().exists()
+    assert CapabilityRegistration.objects.exists()
+    assert sweep() == 1
+    assert not CapabilityRegistration.objects.exists()
+
+
+def test_only_registrations_are_counted_and_not_what_goes_with_them():
+    gone = RegistrationFactory(drain_until=timezone.now())
+    gone.request_seconds.create(second=int(time.time()), total=1)
+    gone.check_hours.create(hour=timezone.now(), probes=1)
+
+    assert sweep() == 1
+
+
+def test_who_becomes_active_again_stays():
+    registration = RegistrationFactory()
+    registry.unregister(registration, drain=True)
+    registry.update(registration, {"intent": Intent.ACTIVE})
+
+    assert CapabilityRegistration.objects.get().drain_until is None
+    assert sweep() == 0
+
+
+def test_set_to_drain_by_hand_it_goes_as_well():
+    registration = RegistrationFactory()
+    registry.update(registration, {"intent": Intent.DRAINING})
+    assert CapabilityRegistration.objects.get().drain_until is not None
+
+    age(registration, 1)
+    assert sweep() == 1
+
+
+def test_the_same_offer_may_be_made_again_before_the_sweep():
+    drained = RegistrationFactory()
+    age(drained, 1)
+    again = registry.register(drained.entry, drained.capability)
+
+    assert CapabilityRegistration.objects.get() == again
+
+
+def test_old_counts_are_forgotten():
+    registration = RegistrationFactory()
+    now = timezone.now()
+    for hours in (0, 30, 60):
+        registration.check_hours.create(hour=now - timedelta(hours=hours), probes=1)
+    sweep()
+
+    assert CheckHour.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("remove", [sweep, registry.unregister])
+def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
+    told = []
+    monkeypatch.setattr(events, "publish", lambda group, event: told.append(event))
+    drained = RegistrationFactory.create_batch(5, drain_until=timezone.now())
+    for n, one in enumerate(drained):
+        CapabilityRegistration.objects.filter(pk=one.pk).update(capability=f"task-{n}")
+    given = [()] * 6 if remove is sweep else [(drained[0],)] * 6
+
+    def work(arguments):
+        try:
+            with contextlib.suppress(CapabilityRegistration.DoesNotExist):
+                remove(*arguments)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(work, given))
+
+    assert len(told) == (5 if remove is sweep else 1)
+
+
+def test_the_sweep_is_one_of_the_chores():
+    assert sweep in [chore for chore, _ in background.chores]

@@ -9,14 +9,22 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentlens.settings")
 
 wsgi = get_wsgi_application()
 
-from .bodies import read_whole  # noqa: E402 - these read the settings
+from catalog import live  # noqa: E402 - these read the settings
+
+from .bodies import read_whole  # noqa: E402
 from .lifespan import lifespan  # noqa: E402
+from .sockets import STREAMS, sockets, streams  # noqa: E402
 
 http = read_whole(WSGIMiddleware(wsgi, workers=16))
 
 
 async def application(scope, receive, send):
+    live.attach()
     if scope["type"] == "lifespan":
         await lifespan(receive, send)
+    elif scope["type"] == "http" and scope["path"] in STREAMS:
+        await streams(scope, receive, send)
     elif scope["type"] == "http":
         await http(scope, receive, send)
+    elif scope["type"] == "websocket":
+        await sockets(scope, receive, send)

@@ -5,18 +5,23 @@ import contextlib
 import json
 import os
 import re
+import signal
 import sys
+import tempfile
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import click
 import django
+from django.core.exceptions import ImproperlyConfigured
 
 PROGRESS = {"show_pos": True, "width": 30, "file": sys.stderr}
+# Clients have little to say over a socket.
+SOCKET_BYTES = 65_536
 # As much of a text as a table shows.
 CELL_LENGTH = 40
 
@@ -25,7 +30,24 @@ CELL_LENGTH = 40
 def main():
     """Which agent can do X? One catalog across protocols."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentlens.settings")
-    django.setup()
+    try:
+        django.setup()
+    except ImproperlyConfigured as error:
+        raise click.ClickException(str(error)) from error
+
+
+class OnTables(click.Command):
+    """A command for a database that is there and up to date."""
+
+    def invoke(self, context):
+        from .start import is_prepared
+
+        if not is_prepared():
+            raise click.ClickException(
+                "The database is not up to date: `agentlens serve`, or"
+                " `agentlens manage migrate`, brings it there."
+            )
+        return super().invoke(context)
 
 
 @main.command()
@@ -36,6 +58,7 @@ def main():
 def serve(host: str, port: int, workers: int, no_prober: bool):
     """Serve the catalog; bring the database up to date first."""
     import uvicorn
+    from django.conf import settings
 
     from .start import prepare
 
@@ -43,125 +66,148 @@ def serve(host: str, port: int, workers: int, no_prober: bool):
         click.echo(f"Created the user admin with the password {password}")
         click.echo("It is shown only this once: change it in the admin.")
     if no_prober:
+        # For this process, and for the workers it starts.
+        settings.AGENTLENS_PROBER = False
         os.environ["AGENTLENS_PROBER"] = "off"
     click.echo(f"AgentLens is at http://{host}:{port}/")
-    uvicorn.run(
-        "agentlens.asgi:application",
-        host=host,
-        port=port,
-        workers=workers,
-        log_level="warning",
-        server_header=False,
-        timeout_graceful_shutdown=5,
-    )
+    if workers > 1 and not settings.REDIS_URL:
+        click.echo("Without REDIS_URL live updates stay within one worker.")
+    # uvicorn ends well and then as the signal says: so that we can tidy up as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with shared_metrics(workers):
+        uvicorn.run(
+            "agentlens.asgi:application",
+            host=host,
+            port=port,
+            workers=workers,
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=5,
+            ws_max_size=SOCKET_BYTES,
+        )
 
 
-@main.command()
-@click.option("--once", is_flag=True, help="Probe what is due now, and end.")
+@contextlib.contextmanager
+def shared_metrics(workers: int):
+    """Where several workers keep their counts together, while they run."""
+    if workers == 1:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="agentlens-metrics-") as shared:
+        os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", shared)
+        yield
+
+
+@main.command(cls=OnTables)
+@click.option("--once", is_flag=True, help="Do what is due now, and end.")
 def probe(once: bool):
     """Probe agents as they come due; run as many of these as you like, anywhere."""
-    from catalog.prober import probe_due, probe_on
+    from catalog import background
 
     if once:
-        click.echo(f"{asyncio.run(probe_due())} agents probed")
+        click.echo(f"{asyncio.run(background.run_once())} agents probed")
         return
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(probe_on())
+        asyncio.run(background.run_until_stopped())
 
 
-@dataclass(frozen=True)
-class Item:
-    """One thing to import: what to call it, and how to do it."""
-
-    name: str
-    run: Callable
-
-
-@main.command(name="import")
+@main.command(name="import", cls=OnTables)
 @click.argument("targets", metavar="PATH_OR_URL...", nargs=-1, required=True)
 @click.option("--protocol", default="", help="Instead of recognising it.")
+@click.option("--endpoint", default="", help="Where the agent of one AG-UI file is.")
+@click.option("--capabilities-url", default="", help="Where one AG-UI agent declares.")
 @click.option(
     "--authorization",
     default="",
     envvar="AGENTLENS_IMPORT_AUTHORIZATION",
-    help="An Authorization header for running MCP servers; never stored.",
+    help="An Authorization header for one running MCP server; never stored.",
 )
-def import_(targets: tuple[str, ...], protocol: str, authorization: str):
+@click.option("--warnings", is_flag=True, help="Tell what is odd about definitions.")
+def import_(targets: tuple[str, ...], protocol: str, warnings: bool, **given: str):
     """Catalogue definitions from files, folders, URLs and exports (.jsonl)."""
     from capabilities.parsers import parsers
 
     if protocol and protocol not in parsers:
         known = ", ".join(parser.slug for parser in parsers)
         raise click.BadParameter(f"must be one of: {known}", param_hint="--protocol")
-    given = (protocol, authorization)
-    items = [item for target in targets for item in items_of(target, *given)]
+    items = list(items_of(targets, protocol, **given))
     results: Counter[str] = Counter()
-    refused: list[str] = []
+    remarks: list[str] = []
     with click.progressbar(items, label="Importing", **PROGRESS) as progress:
         for item in progress:
-            reason = attempt(item, results)
-            refused += [f"{item.name}: {reason}"] if reason else []
-    for line in refused:
+            remarks += attempt(item, results, warnings)
+    for line in remarks:
         click.echo(line, err=True)
-    click.echo(summary(results, len(refused)))
-    sys.exit(1 if refused else 0)
+    click.echo(summary(results))
+    sys.exit(1 if results["refused"] else 0)
 
 
-def items_of(target: str, protocol: str, authorization: str) -> Iterator[Item]:
+def items_of(targets, protocol, endpoint, capabilities_url, authorization):
+    """What each target is; what was said of one agent is not for several."""
+    from catalog.fetch import authorization_fault
+    from catalog.files import Item, items_in
     from catalog.intake import import_url, register
     from catalog.models import Source
-    from catalog.transfer import import_line
 
-    if re.match(r"https?://", target):
-        yield Item(target, lambda: import_url(target, protocol, authorization))
+    urls = [target for target in targets if re.match(r"https?://", target)]
+    paths = [Path(target) for target in targets if target not in urls]
+    if (authorization or capabilities_url) and len(urls) > 1:
+        raise click.UsageError("Give one URL at a time with what is meant for one.")
+    if fault := authorization_fault(authorization):
+        raise click.BadParameter(fault, param_hint="--authorization")
+    for url in urls:
+        given = (url, protocol, authorization, capabilities_url)
+        yield Item(url, partial(import_url, *given))
+    if endpoint:
+        if len(paths) != 1 or not paths[0].is_file():
+            raise click.BadParameter("is for one file", param_hint="--endpoint")
+        given = {"usual": Source.IMPORT, "endpoint": endpoint}
+        raw = paths[0].read_bytes()
+        yield Item(str(paths[0]), partial(register, raw, protocol, **given))
         return
-    for path in paths_of(Path(target)):
-        if path.suffix == ".jsonl":
-            for n, line in enumerate(path.read_text("utf-8").split("\n"), start=1):
-                if line.strip():
-                    yield Item(f"{path}:{n}", lambda line=line: import_line(line))
-        else:
-            yield Item(
-                str(path),
-                lambda path=path: register(path.read_bytes(), protocol, Source.IMPORT),
-            )
+    yield from items_in(paths, protocol)
 
 
-def paths_of(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    found = (p for p in path.rglob("*") if p.suffix in (".json", ".jsonl"))
-    return sorted(p for p in found if p.is_file())
-
-
-def attempt(item: Item, results: Counter[str]) -> str:
-    """Do it and count it; the reason when it was refused."""
+def attempt(item, results: Counter[str], warnings: bool) -> list[str]:
+    """Do it and count it; what there is to say of it."""
     from django.core.exceptions import ValidationError
 
     from capabilities.parsers import ParseError
+    from capabilities.protocols.agh.local import LocalCatalogError
     from catalog.fetch import FetchError
     from catalog.transfer import NotTransferable
 
+    reasons: list[str] = []
     try:
-        results[item.run().result] += 1
+        outcome = item.run()
     except ParseError as error:
-        problems = [f"{p.path} {p.message}" for p in error.reading.errors]
-        return "\n  ".join(problems)
-    except (FetchError, NotTransferable, ValidationError) as error:
-        return str(error)
+        reasons = [f"{p.path} {p.message}" for p in error.reading.errors]
+    except (FetchError, LocalCatalogError, NotTransferable, ValidationError) as error:
+        reasons = [str(error)]
     except OSError as error:
-        return error.strerror or str(error)
-    return ""
+        reasons = [error.strerror or str(error)]
+    else:
+        results[outcome.result] += 1
+        results["warnings"] += len(outcome.warnings)
+        odd = [f"{p.path} {p.message}" for p in outcome.warnings]
+        problem = outcome.entry.definition_problem
+        told = odd if warnings else [problem] if problem else []
+        return [f"{item.name}: warning: {text}" for text in told]
+    results["refused"] += 1
+    return [f"{item.name}: " + "\n  ".join(reasons)]
 
 
-def summary(results: Counter[str], refused: int) -> str:
-    return (
+def summary(results: Counter[str]) -> str:
+    told = (
         f"{results['created']} new, {results['updated']} updated,"
-        f" {results['unchanged']} unchanged, {refused} refused"
+        f" {results['unchanged']} unchanged, {results['refused']} refused"
     )
+    count = results["warnings"]
+    odd = f"; {count} warnings (--warnings tells them)" if count else ""
+    return told + odd
 
 
-@main.command()
+@main.command(cls=OnTables)
 @click.option("-o", "--output", type=click.File("w", "utf-8", lazy=True), default="-")
 def export(output):
     """Write the catalog as JSON lines, which `import` reads again."""
@@ -190,7 +236,7 @@ def lifetime(context, parameter, text: str) -> timedelta | None:
     return timedelta(days=number) if unit == "d" else timedelta(hours=number)
 
 
-@token.command()
+@token.command(cls=OnTables)
 @click.argument("user")
 @click.option("--expires", default="90d", show_default=True, callback=lifetime)
 def create(user: str, expires: timedelta | None):
@@ -205,7 +251,7 @@ def create(user: str, expires: timedelta | None):
     click.echo(secret)
 
 
-@main.command()
+@main.command(cls=OnTables)
 @click.option("--remove", is_flag=True, help="Take the demo agents away again.")
 @click.option("--first-start", is_flag=True, help="Only if nobody was here before.")
 def demo(remove: bool, first_start: bool):
@@ -227,7 +273,7 @@ def demo(remove: bool, first_start: bool):
     click.echo(f"{count} demo agents loaded")
 
 
-@main.command()
+@main.command(cls=OnTables)
 @click.argument("query", default="")
 @click.option("--kind", default="", help="Only this kind, such as a2a.skill.")
 @click.option("--sort", default="name_asc", show_default=True, help="Or agentName_asc.")
@@ -282,7 +328,7 @@ def width(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
-@main.command()
+@main.command(cls=OnTables)
 def reindex():
     """Rebuild the search index: needed only if it was damaged from outside."""
     from catalog.models import CatalogEntry

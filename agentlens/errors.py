@@ -12,8 +12,14 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
-from catalog.api.errors import Refusal
-from catalog.fetch import AuthorizationNeeded, FetchFailed, FetchTimeout, UrlNotAllowed
+from catalog.fetch import (
+    FetchFailed,
+    FetchTimeout,
+    TooBusy,
+    UrlNotAllowed,
+)
+from catalog.models import CatalogEntry
+from catalog.rest.errors import EntryNotFound, Refusal
 
 from .request_ids import current_request_id
 
@@ -34,8 +40,8 @@ CODES = {
 FETCH_ERRORS = {
     UrlNotAllowed: (400, "URL_NOT_ALLOWED"),
     FetchFailed: (502, "FETCH_FAILED"),
-    AuthorizationNeeded: (502, "FETCH_FAILED"),
     FetchTimeout: (504, "FETCH_TIMEOUT"),
+    TooBusy: (429, "RATE_LIMITED"),
 }
 
 
@@ -50,11 +56,11 @@ def error_body(message: str, code: str, details: dict | None = None) -> dict:
     }
 
 
-def error_response(status: int) -> JsonResponse:
+def error_response(status: int, message: str = "") -> JsonResponse:
     """The answer where no view came to speak: unknown routes, crashes, bad hosts."""
-    phrase = HTTPStatus(status).phrase
+    message = message or HTTPStatus(status).phrase
     code = CODES.get(status, CODES[400 if status < HTTPStatus(500) else 500])
-    return JsonResponse(error_body(phrase, code), status=status)
+    return JsonResponse(error_body(message, code), status=status)
 
 
 def exception_handler(error, context):
@@ -70,9 +76,13 @@ def exception_handler(error, context):
 def describe(error) -> tuple[int, dict] | None:
     if isinstance(error, ParseError):
         return describe_parse_error(error)
-    if type(error) in FETCH_ERRORS:
-        status, code = FETCH_ERRORS[type(error)]
-        return status, error_body(str(error), code)
+    for kind in type(error).__mro__:
+        if kind in FETCH_ERRORS:
+            status, code = FETCH_ERRORS[kind]
+            return status, error_body(str(error), code)
+    if isinstance(error, CatalogEntry.DoesNotExist):
+        # Somebody removed it while it was being worked on.
+        error = EntryNotFound()
     if isinstance(error, Refusal):
         code = error.default_code
         return error.status_code, error_body(str(error.detail), code, error.details)

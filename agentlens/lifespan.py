@@ -5,7 +5,7 @@ import contextlib
 
 from django.conf import settings
 
-from catalog.prober import Prober
+from catalog import background
 
 
 async def lifespan(receive, send):
@@ -24,4 +24,4 @@ async def lifespan(receive, send):
 def start_prober() -> asyncio.Task | None:
     if not settings.AGENTLENS_PROBER:
         return None
-    return asyncio.create_task(Prober().run())
+    return asyncio.create_task(background.run())

@@ -14,20 +14,28 @@ class RequestIdFilter(logging.Filter):
     """Puts the current request's id into every log line."""
 
     def filter(self, record):
-        record.request_id = current_request_id.get()
+        # What Django logs of an answer it logs when the request is over.
+        request = getattr(record, "request", None)
+        known = getattr(request, "request_id", None)
+        record.request_id = known or current_request_id.get()
         return True
 
 
+def id_for(request) -> str:
+    """The caller's `X-Request-ID` when it is a plain one, else a new one."""
+    given = request.headers.get("X-Request-ID", "")
+    return given if GIVEN_ID.fullmatch(given) else f"req_{secrets.token_hex(8)}"
+
+
 def request_id(get_response):
-    """Takes the caller's `X-Request-ID` when it is a plain one, else makes one."""
+    """Gives every request its id, and tells it with the answer."""
 
     def middleware(request):
-        given = request.headers.get("X-Request-ID", "")
-        fresh = f"req_{secrets.token_hex(8)}"
-        mark = current_request_id.set(given if GIVEN_ID.fullmatch(given) else fresh)
+        request.request_id = id_for(request)
+        mark = current_request_id.set(request.request_id)
         try:
             response = get_response(request)
-            response["X-Request-ID"] = current_request_id.get()
+            response["X-Request-ID"] = request.request_id
         finally:
             current_request_id.reset(mark)
         return response

@@ -27,10 +27,61 @@ EVERY_OPERATION = {
 WITH_BODY = {
     "413": "The body is larger than 1 048 576 bytes.",
     "415": "The body is not of a supported media type.",
-    "422": "The definition is not valid; `details.errors` tells where.",
     "429": "Too many writes; `Retry-After` tells when.",
 }
+DEFINITION = {"422": "The definition is not valid; `details.errors` tells where."}
+# Where a definition comes in, handed over or fetched.
+WITH_DEFINITION = ("/validate", "/register", "/import", "/refresh")
+CONFLICTS = {
+    "probe": {"409": "This agent is never probed."},
+    "refresh": {"409": "There is nowhere to refresh this agent from."},
+}
+REGISTRY = "/api/v1/registry/capabilities"
+OWN = {
+    ("get", "/api/v1/catalog/compare"): {"404": "One of the agents is not there."},
+    ("post", "/api/v1/agh/envelopes"): {
+        "404": "The peer that is addressed is not known.",
+        "409": "The envelope was received already.",
+        "422": "A digest or a privilege is not proven: `verification_failed`.",
+    },
+    ("post", REGISTRY): {
+        "404": "There is no such agent.",
+        "409": "The agent is registered for this capability already.",
+    },
+    ("get", f"{REGISTRY}/{{key}}"): {
+        "422": "The routing strategy or the metadata filter is not valid.",
+    },
+}
 IMPORTING = {"502": "The definition could not be fetched.", "504": "Nor in time."}
+# Served beside Django, which therefore does not know of it.
+STREAM = {
+    "operationId": "registry_events",
+    "summary": "Follow what happens to registrations",
+    "description": "The events of `/ws/capabilities` as server-sent events, one after"
+    " the other; `data` is the same JSON. It ends when one should come again.",
+    "parameters": [
+        {
+            "in": "query",
+            "name": "capability",
+            "schema": {"type": "array", "items": {"type": "string"}},
+            "description": "Only events of these; all without it.",
+        }
+    ],
+    "tags": ["registry"],
+    "security": [{"bearer": []}, {"cookieAuth": []}],
+    "responses": {
+        "200": {
+            "description": "Events, for as long as one listens.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        }
+    },
+}
+
+
+def document_streams(result, generator, request, public):
+    """Add what is not Django's to describe."""
+    result["paths"]["/api/v1/registry/events"] = {"get": STREAM}
+    return result
 
 
 def document_errors(result, generator, request, public):
@@ -47,13 +98,15 @@ def errors_of(path: str, method: str) -> dict[str, str]:
     errors = dict(EVERY_OPERATION)
     if "{" in path:
         errors["404"] = "There is no such thing."
-    if method in ("post", "patch"):
+    if method in ("post", "put", "patch"):
         errors |= WITH_BODY
+    if path.endswith(WITH_DEFINITION):
+        errors |= DEFINITION
     if method == "delete":
         errors["429"] = WITH_BODY["429"]
-    if path.endswith("/probe"):
-        errors["409"] = "This agent is never probed."
-    if path.endswith("/import"):
+    errors |= CONFLICTS.get(path.rpartition("/")[2], {})
+    errors |= OWN.get((method, path), {})
+    if path.endswith(("/import", "/refresh")):
         errors |= IMPORTING
     return errors
 

@@ -6,8 +6,10 @@ import os
 import secrets
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 env = environ.FileAwareEnv()
 
@@ -29,6 +31,24 @@ def kept_secret(path: Path) -> str:
     return path.read_text().strip()
 
 
+def number(name: str, default: float, least: float) -> float:
+    """A number from the environment; one that cannot be meant stops the start."""
+    try:
+        value = type(default)(env.str(name, default=str(default)))
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be a number") from error
+    if not least <= value < float("inf"):
+        raise ImproperlyConfigured(f"{name} must be at least {least:g}")
+    return value
+
+
+def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    try:
+        return [ipaddress.ip_network(one.strip()) for one in env.list(name, default=[])]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be networks: {error}") from error
+
+
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or kept_secret(DATA_DIR / "secret_key")
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
@@ -37,25 +57,33 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
 # What AgentLens itself can be told.
 AGENTLENS_ANONYMOUS_READ = env.bool("AGENTLENS_ANONYMOUS_READ", default=False)
 AGENTLENS_ADMIN_PASSWORD = env.str("AGENTLENS_ADMIN_PASSWORD", default="")
-AGENTLENS_ALLOWED_NETWORKS = [
-    ipaddress.ip_network(network.strip())
-    for network in env.list("AGENTLENS_ALLOWED_NETWORKS", default=[])
-]
-AGENTLENS_FETCH_TIMEOUT = env.float("AGENTLENS_FETCH_TIMEOUT", default=10.0)
+AGENTLENS_ALLOWED_NETWORKS = networks("AGENTLENS_ALLOWED_NETWORKS")
+AGENTLENS_FETCH_TIMEOUT = number("AGENTLENS_FETCH_TIMEOUT", 10.0, least=0.1)
 AGENTLENS_PROBER = env.bool("AGENTLENS_PROBER", default=True)
-AGENTLENS_PROBE_INTERVAL = env.float("AGENTLENS_PROBE_INTERVAL", default=60.0)
-AGENTLENS_PROBE_TIMEOUT = env.float("AGENTLENS_PROBE_TIMEOUT", default=5.0)
-AGENTLENS_PROBE_CONCURRENCY = env.int("AGENTLENS_PROBE_CONCURRENCY", default=32)
-AGENTLENS_PROBES_PER_HOST = env.int("AGENTLENS_PROBES_PER_HOST", default=4)
+AGENTLENS_PROBE_INTERVAL = number("AGENTLENS_PROBE_INTERVAL", 60.0, least=1)
+AGENTLENS_PROBE_TIMEOUT = number("AGENTLENS_PROBE_TIMEOUT", 5.0, least=0.1)
+AGENTLENS_PROBE_CONCURRENCY = number("AGENTLENS_PROBE_CONCURRENCY", 32, least=1)
+AGENTLENS_PROBES_PER_HOST = number("AGENTLENS_PROBES_PER_HOST", 4, least=1)
 # Longer than a batch can take: what a dead prober held comes due again after it.
-AGENTLENS_PROBE_LEASE = env.float("AGENTLENS_PROBE_LEASE", default=90.0)
-AGENTLENS_PROBE_PAUSE = 5
-AGENTLENS_DEGRADED_ABOVE_MS = env.int("AGENTLENS_DEGRADED_ABOVE_MS", default=1500)
-AGENTLENS_OFFLINE_AFTER = env.int("AGENTLENS_OFFLINE_AFTER", default=3)
-AGENTLENS_WRITE_RATE = env.int("AGENTLENS_WRITE_RATE", default=1200)
+AGENTLENS_PROBE_LEASE = number(
+    "AGENTLENS_PROBE_LEASE", 90.0, least=1 + AGENTLENS_PROBE_TIMEOUT
+)
+# Between two probes of one entry that somebody asked for.
+AGENTLENS_PROBE_PAUSE = number("AGENTLENS_PROBE_PAUSE", 5.0, least=0)
+# 0 leaves definitions as they are until somebody refreshes them.
+AGENTLENS_REFRESH_INTERVAL = number("AGENTLENS_REFRESH_INTERVAL", 86400.0, least=0)
+AGENTLENS_DEGRADED_ABOVE_MS = number("AGENTLENS_DEGRADED_ABOVE_MS", 1500, least=1)
+AGENTLENS_OFFLINE_AFTER = number("AGENTLENS_OFFLINE_AFTER", 3, least=1)
+# An agent that fails is asked ever less often, but once in so many seconds.
+AGENTLENS_BACK_OFF_LIMIT = number("AGENTLENS_BACK_OFF_LIMIT", 3600.0, least=1)
+# What callers said of a provider's load holds so long; then it counts as unknown.
+AGENTLENS_GAUGE_LIFETIME = number("AGENTLENS_GAUGE_LIFETIME", 300.0, least=1)
+AGENTLENS_DRAIN_SECONDS = number("AGENTLENS_DRAIN_SECONDS", 60.0, least=0)
+AGENTLENS_WRITE_RATE = number("AGENTLENS_WRITE_RATE", 1200, least=1)
 
 INSTALLED_APPS = [
     "agentlens.apps.AgentLensAdminConfig",
+    "routing",
     "catalog",
     "capabilities",
     "django.contrib.auth",
@@ -75,6 +103,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "agentlens.metrics.request_metrics",
     "agentlens.request_ids.request_id",
     "agentlens.middleware.weak_etag",
     "agentlens.middleware.api_errors",
@@ -126,6 +155,11 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
     # A file, because threads cannot share an in-memory database under load.
     DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+else:
+    DATABASES["default"]["ENGINE"] = "agentlens.postgresql"
+    if env.bool("AGENTLENS_PREPARED_STATEMENTS", default=True):
+        # Only what `catalog.statements` asks: the ORM's own are never prepared.
+        DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 5
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -140,10 +174,28 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
+# Events: within this process, until Redis carries them to all of them.
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "catalog.layers.RedisLayer",
+        # Redis tells everybody; its numbered databases do not keep events apart.
+        "CONFIG": {
+            "hosts": [REDIS_URL],
+            "prefix": f"agentlens{urlsplit(REDIS_URL).path}",
+        },
+    }
+    if REDIS_URL
+    else {
+        "BACKEND": "catalog.layers.MemoryLayer",
+        # Longer than any socket lives: what waits is delivered, or its socket let go.
+        "CONFIG": {"capacity": 100_000, "expiry": 7200},
+    }
+}
+
 # Who may: one door for passwords, one for tokens, and the anonymous reader.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "agentlens.roles.RolesBackend",
     "agentlens.roles.AnonymousReader",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -193,10 +245,11 @@ REST_FRAMEWORK = {
         "agentlens.authentication.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["catalog.api.permissions.CatalogPermissions"],
-    "DEFAULT_RENDERER_CLASSES": ["catalog.api.renderers.ORJSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["catalog.api.parsers.StrictJSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "catalog.api.pagination.StrictPagination",
+    "DEFAULT_PERMISSION_CLASSES": ["catalog.rest.permissions.CatalogPermissions"],
+    "DEFAULT_RENDERER_CLASSES": ["catalog.rest.renderers.ORJSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "catalog.rest.renderers.Negotiation",
+    "DEFAULT_PARSER_CLASSES": ["catalog.rest.parsers.StrictJSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "catalog.rest.pagination.StrictPagination",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_THROTTLE_CLASSES": ["agentlens.throttling.WriteThrottle"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
@@ -210,18 +263,21 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "v1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PERMISSIONS": ["catalog.api.permissions.CanReadCatalog"],
+    "SERVE_PERMISSIONS": ["catalog.rest.permissions.CanReadCatalog"],
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
+        "agentlens.schema.document_streams",
         "agentlens.schema.document_errors",
     ],
     "ENUM_NAME_OVERRIDES": {
         "StatusEnum": "catalog.models.Status",
         "SourceEnum": "catalog.models.Source",
+        "RegistrationStatusEnum": "routing.models.STATUSES",
+        "IntentEnum": "routing.models.Intent",
     },
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "persistAuthorization": False},
 }

@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
 
 # Any number; the same for every AgentLens that shares a database.
 LOCK = 0x_A6E7_1E45
@@ -19,6 +20,12 @@ def prepare() -> str:
     with alone():
         call_command("migrate", verbosity=0, interactive=False)
         return create_first_admin()
+
+
+def is_prepared() -> bool:
+    """Whether the database has all the tables that this version needs."""
+    executor = MigrationExecutor(connection)
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 
 @contextmanager

@@ -5,17 +5,24 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
 
 from . import views
+from .metrics import metrics
 
+# Programs ask most, and most of all who takes the next request: those come first.
 api = [
+    path("registry/", include("routing.api.urls")),
     path("", include("catalog.api.urls")),
+    path("", include("catalog.gateways.urls")),
     path("schema", SpectacularAPIView.as_view(), name="schema"),
     path("docs", views.ApiDocs.as_view(), name="docs"),
     re_path(r"^.*$", views.api_not_found),
 ]
 
 urlpatterns = [
+    path("api/v1/", include(api)),
+    re_path(r"^api(/.*)?$", views.api_not_found),
     path("", views.home, name="home"),
     path("", include("catalog.urls")),
+    path("", include("routing.urls")),
     path("login", LoginView.as_view(), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
     path("account", views.account, name="account"),
@@ -24,10 +31,9 @@ urlpatterns = [
         PasswordChangeView.as_view(success_url="/account"),
         name="password_change",
     ),
-    path("api/v1/", include(api)),
-    re_path(r"^api(/.*)?$", views.api_not_found),
     path("docs", RedirectView.as_view(pattern_name="docs")),
     path("admin/", admin.site.urls),
     path("healthz", views.healthz, name="healthz"),
+    path("metrics", metrics, name="metrics"),
     path("readyz", views.readyz, name="readyz"),
 ]

@@ -33,16 +33,20 @@ SHAPES = {
 NEVER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-def build(capabilities: int) -> None:
+def build(capabilities: int, maker: "Maker") -> None:
     """Fill an empty database, and have the product index it."""
-    maker = Maker()
     agents = capabilities // PER_AGENT
     Provider.objects.bulk_create(maker.providers)
     for start in range(0, agents, CHUNK):
         maker.write(range(start, min(start + CHUNK, agents)))
     with transaction.atomic():
         search.index(CatalogEntry.objects.all())
-    if connection.vendor == "postgresql":  # what autovacuum would do a minute later
+    settle()
+
+
+def settle() -> None:
+    """What autovacuum would do a minute later."""
+    if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
 

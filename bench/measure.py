@@ -58,11 +58,11 @@ def compared(asked: list[Ask]) -> dict[str, Times]:
     return times
 
 
-def viewer_token() -> str:
-    """Of one who may read and no more, whose rights must be looked up."""
-    viewer = get_user_model().objects.create_user("viewer")
-    viewer.groups.add(Group.objects.get(name="Viewer"))
-    return AuthToken.objects.create(viewer)[1]
+def token_of(role: str) -> str:
+    """Of one who may so much and no more, whose rights must be looked up."""
+    user = get_user_model().objects.create_user(role.lower())
+    user.groups.add(Group.objects.get(name=role))
+    return AuthToken.objects.create(user)[1]
 
 
 def told(text: str, function: Callable, *arguments):
@@ -75,7 +75,7 @@ def told(text: str, function: Callable, *arguments):
 
 def main(size: int) -> dict:
     prepare()
-    told("built and indexed", data.build, size)
+    told("built and indexed", data.build, size, data.Maker())
     asked = asks(size)
     scan = told("read without the index", plain.Scan)
     expected = [scan.answer(ask) for ask in asked]
@@ -91,7 +91,7 @@ def main(size: int) -> dict:
             if answer != right
         ],
         "rows": SearchRow.objects.count(),
-        "token": viewer_token(),
+        "token": token_of("Viewer"),
     }
 
 

@@ -28,9 +28,17 @@ class Client:
 
     def get(self, path: str) -> bytes:
         self.connection.request("GET", path, headers=self.headers)
+        return self.answer(path)
+
+    def post(self, path: str, body: dict) -> bytes:
+        headers = {**self.headers, "Content-Type": "application/json"}
+        self.connection.request("POST", path, orjson.dumps(body), headers)
+        return self.answer(path)
+
+    def answer(self, path: str) -> bytes:
         response = self.connection.getresponse()
         body = response.read()
-        if response.status != 200:  # noqa: PLR2004
+        if response.status not in (200, 204):
             raise SystemExit(f"{path} answered {response.status}: {body[:300]!r}")
         return body
 

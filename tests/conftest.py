@@ -1,16 +1,31 @@
+import io
+import logging
 import socket
 from contextlib import contextmanager
 from threading import Thread
 
 import pytest
 import uvicorn
+from django.conf import settings
 from django.core.cache import cache
+from hypothesis import settings as hypothesis_settings
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from agentlens.asgi import application
 
 from .factories import UserFactory
+
+# The same examples in every run; `pytest --hypothesis-profile=exploring` looks further.
+hypothesis_settings.register_profile("steady", derandomize=True, deadline=None)
+hypothesis_settings.register_profile("exploring", deadline=None, max_examples=2000)
+hypothesis_settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix):
+    """Threads of servers outlive tests; a connection of theirs must not."""
+    settings.DATABASES["default"]["CONN_MAX_AGE"] = 0
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +35,25 @@ def _quick_and_clean(settings):
     # Else every client first walks through all static files.
     settings.WHITENOISE_AUTOREFRESH = True
     cache.clear()
+
+
+@pytest.fixture
+def logged():
+    """All that comes to the root logger, where our handlers are, however quiet."""
+    lines = io.StringIO()
+    handler = logging.StreamHandler(lines)
+    levels = {name: logging.getLogger(name).level for name in loggers()}
+    for name in levels:
+        logging.getLogger(name).setLevel(logging.DEBUG)
+    logging.getLogger().addHandler(handler)
+    yield lines
+    logging.getLogger().removeHandler(handler)
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def loggers():
+    return ["root", *logging.root.manager.loggerDict]
 
 
 @pytest.fixture

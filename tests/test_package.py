@@ -84,7 +84,7 @@ def test_it_serves_pages_static_files_the_api_and_the_demo(agentlens, tmp_path):
         token = run("token", "create", "admin").split()[-1]
         client.headers["Authorization"] = f"Bearer {token}"
 
-        assert client.get("/api/v1/catalog").json()["total"] == 42
+        assert client.get("/api/v1/catalog").json()["total"] == 50
         login = client.get("/admin/login/").text
         assert "AgentLens" in login
         styles = re.findall(r'href="(/static/[^"]+\.(?:css|svg))"', login)

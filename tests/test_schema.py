@@ -64,7 +64,7 @@ def test_a_generated_client_can_list_register_and_read(generated, live_server):
         live_server.url, token, raise_on_unexpected_status=True
     )
     operations = "generated_client.api.catalog.catalog_"
-    body = generated("generated_client.models").CatalogRegisterCreateBody
+    body = generated("generated_client.models").CatalogRegisterCreateJsonBody
     register = generated(f"{operations}register_create")
     listing = generated(f"{operations}list")
     retrieve = generated(f"{operations}retrieve")

@@ -1,5 +1,6 @@
 import ipaddress
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -9,9 +10,19 @@ from rest_framework.test import APIClient
 from agentlens.cli import main
 from catalog.curate import curate
 from catalog.intake import register
-from catalog.models import AgentType, CatalogEntry, SearchRow, Source, Status
+from catalog.models import (
+    AgentType,
+    Capability,
+    CatalogEntry,
+    SearchRow,
+    Source,
+    Status,
+)
+from tests import mcp_servers
 from tests.factories import UserFactory, card_bytes, skill
+from tests.servers import LOOPBACK, reply, serving
 
+CONFIG = Path(__file__).parents[1] / "data/config"
 pytestmark = pytest.mark.django_db
 
 
@@ -35,6 +46,54 @@ def test_importing_a_folder_tells_what_was_new_and_what_was_refused(folder):
     assert "1 new, 0 updated, 0 unchanged, 1 refused" in result.stdout
     assert "bad.json: $ is not a definition of a known protocol" in result.stderr
     assert CatalogEntry.objects.get().source == Source.IMPORT
+
+
+def test_a_folder_of_configuration_agents_is_imported(tmp_path):
+    (tmp_path / "analyzer.yaml").write_text("name: A\ncapabilities: [a]\n")
+    (tmp_path / "analyst.yml").write_text("---\nname: B\ncapabilities: [a]\n---\n")
+    for name in ("data_analyzer.md", "translator.md", "reporter.toml"):
+        (tmp_path / name).write_bytes((CONFIG / name).read_bytes())
+    (tmp_path / "README.md").write_text("# What all these can do: capabilities\n")
+    (tmp_path / "post.md").write_text("---\ntitle: On agents\n---\ncapabilities\n")
+    result = run("import", tmp_path)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "5 new, 0 updated, 0 unchanged, 0 refused" in result.stdout
+    assert set(CatalogEntry.objects.values_list("source", "status")) == {
+        (Source.CONFIG, Status.ACTIVE)
+    }
+
+
+def test_what_declares_no_agent_is_refused_by_its_line_and_path(tmp_path):
+    (tmp_path / "faulty.md").write_text("---\nname: [\ncapabilities: [a]\n---\n")
+    (tmp_path / "compose.yaml").write_text("services: {}\n")
+    (tmp_path / "nameless.toml").write_text('name = ""\ncapabilities = ["a"]\n')
+    result = run("import", tmp_path)
+
+    assert result.exit_code == 1
+    assert "0 new, 0 updated, 0 unchanged, 3 refused" in result.stdout
+    assert "faulty.md: $ is not YAML: " in result.stderr
+    assert "compose.yaml: $ is not a definition of a known protocol" in result.stderr
+    assert "nameless.toml: $.name must be a non-empty string" in result.stderr
+
+
+def test_markdown_asked_for_by_name_is_not_passed_over(tmp_path):
+    (tmp_path / "README.md").write_text("# Capabilities\n")
+    result = run("import", tmp_path / "README.md")
+
+    assert result.exit_code == 1
+    assert "README.md: $ is not JSON" in result.stderr
+
+
+def test_a_configuration_agent_is_exported_as_it_was(tmp_path):
+    raw = (CONFIG / "translator.md").read_bytes()
+    register(raw)
+    run("export", "--output", tmp_path / "all.jsonl")
+    CatalogEntry.objects.all().delete()
+    run("import", tmp_path / "all.jsonl")
+
+    entry = CatalogEntry.objects.get()
+    assert (entry.source, entry.agent_type.definition) == (Source.CONFIG, raw)
 
 
 def test_importing_again_is_unchanged_and_well(folder):
@@ -77,6 +136,18 @@ def test_an_export_is_importable_again_with_versions_and_curation(tmp_path):
     assert AgentType.objects.count() == 2
 
 
+def test_what_an_export_brings_back_to_life_is_probed_again(tmp_path):
+    entry = register(card_bytes()).entry
+    path = tmp_path / "catalog.jsonl"
+    run("export", "--output", path)
+    curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
+    run("import", path)
+
+    entry.refresh_from_db()
+    assert entry.status == Status.UNKNOWN
+    assert entry.next_probe_at is not None
+
+
 def test_an_export_goes_to_stdout_line_by_line():
     register(card_bytes())
     lines = run("export").stdout.splitlines()
@@ -111,10 +182,10 @@ def test_a_token_for_nobody_or_for_no_time_is_an_error():
 
 
 def test_the_demo_comes_only_once_by_itself_and_goes_again():
-    assert "42 demo agents loaded" in run("demo", "--first-start").stdout
+    assert "50 demo agents loaded" in run("demo", "--first-start").stdout
     UserFactory()
     assert run("demo", "--first-start").stdout == ""
-    assert "42 demo agents removed" in run("demo", "--remove").stdout
+    assert "50 demo agents removed" in run("demo", "--remove").stdout
     assert not CatalogEntry.objects.exists()
 
 
@@ -211,6 +282,77 @@ def test_the_help_tells_of_searching_and_reindexing():
 
 def test_manage_hands_over_to_django():
     assert run("manage", "check", "--help").exit_code == 0
+
+
+@pytest.fixture
+def vault(settings):
+    """An MCP server that tells its tools to those who know the word, and its card."""
+    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
+    with serving() as server:
+        remotes = [{"type": "streamable-http", "url": server.url("/mcp")}]
+        card = {"name": "vault", "version": "1", "remotes": remotes}
+        server.routes["/.well-known/mcp.json"] = reply(body=json.dumps(card).encode())
+        server.routes["/mcp"] = mcp_servers.gated
+        yield server
+
+
+def test_a_running_server_is_imported_and_what_is_missing_is_told(vault):
+    result = run("import", vault.url("/mcp"))
+
+    assert (result.exit_code, CatalogEntry.objects.count()) == (0, 1)
+    assert result.stderr == (
+        f"{vault.url('/mcp')}: warning: the server asks for authorisation:"
+        " only its card was read\n"
+    )
+
+
+def test_with_the_word_nothing_is_missing(vault):
+    word = ("--authorization", "Bearer sesame")
+    result = run("import", vault.url("/mcp"), *word)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert Capability.objects.filter(kind="mcp.tool", name="dig").exists()
+
+
+def test_a_word_for_one_server_is_not_told_to_several(vault):
+    word = ("--authorization", "Bearer sesame")
+    result = run("import", vault.url("/mcp"), vault.url("/other"), *word)
+
+    assert result.exit_code == 2
+    assert vault.requests == []
+    assert run("import", vault.url("/mcp"), "--authorization", "ä").exit_code == 2
+
+
+def test_an_ag_ui_file_is_told_where_its_agent_is(tmp_path):
+    path = tmp_path / "painter.json"
+    path.write_text('{"transport": {"streaming": true}}')
+    result = run("import", path, "--endpoint", "https://a.example/agent")
+
+    assert result.exit_code == 0, result.stderr
+    endpoint = CatalogEntry.objects.get().agent_type.endpoint
+    assert endpoint == "https://a.example/agent"
+    assert run("import", tmp_path, "--endpoint", "https://a.example").exit_code == 2
+
+
+def test_an_ag_ui_agent_may_declare_elsewhere(settings):
+    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
+    with serving() as server:
+        server.routes["/meta"] = reply(body=b'{"identity": {"name": "Painter"}}')
+        place = ("--capabilities-url", server.url("/meta"), "--protocol", "agui")
+        result = run("import", server.url("/agent"), *place)
+
+    assert result.exit_code == 0, result.stderr
+    assert CatalogEntry.objects.get().agent_type.endpoint == server.url("/agent")
+
+
+def test_what_is_odd_is_counted_and_told_when_asked(tmp_path):
+    (tmp_path / "odd.json").write_bytes(card_bytes(oddity=1))
+    quiet = run("import", tmp_path)
+    told = run("import", tmp_path, "--warnings")
+
+    assert "1 new, 0 updated, 0 unchanged, 0 refused; 1 warnings" in quiet.stdout
+    assert quiet.stderr == ""
+    assert "odd.json: warning: $.oddity unknown member" in told.stderr
 
 
 def test_importing_a_url_goes_through_the_guarded_fetch(settings):

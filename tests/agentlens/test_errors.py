@@ -244,6 +244,17 @@ def test_every_log_line_carries_the_id():
     assert line.request_id == "-"
 
 
+def test_what_is_logged_of_an_answer_carries_the_id_of_its_request(editor, caplog):
+    answer = editor.post(
+        f"{CATALOG}/import", {"url": "http://nowhere.invalid/"}, format="json"
+    )
+
+    assert answer.status_code == 502
+    (line,) = [one for one in caplog.records if one.name == "django.request"]
+    assert RequestIdFilter().filter(line)
+    assert line.request_id == answer["X-Request-ID"]
+
+
 @pytest.mark.parametrize("place", [CATALOG, "/api/v1/kinds", "/api/v1/stats"])
 def test_what_somebody_has_already_is_not_sent_again(viewer, place):
     CatalogEntryFactory()

@@ -35,6 +35,13 @@ TABLE = [
     ("POST", "/catalog/import", [401, 403, 403, 400, 400]),
     ("PATCH", "/catalog/{}", [401, 403, 403, 400, 400]),
     ("DELETE", "/catalog/{}", [401, 403, 403, 403, 204]),
+    ("GET", "/registry/capabilities", [401, 403, 200, 200, 200]),
+    ("GET", "/registry/capabilities/health", [401, 403, 200, 200, 200]),
+    ("POST", "/registry/capabilities", [401, 403, 403, 400, 400]),
+    # 404: this entry offers nothing yet.
+    ("PUT", "/registry/capabilities/{}", [401, 403, 403, 404, 404]),
+    ("POST", "/registry/capabilities/{}/reports", [401, 403, 403, 400, 400]),
+    ("DELETE", "/registry/capabilities/{}/web-search", [401, 403, 403, 404, 404]),
 ]
 READS = [(method, place) for method, place, answers in TABLE if answers[2] == 200]
 WRITES = [(method, place) for method, place, answers in TABLE if answers[2] != 200]
@@ -235,7 +242,17 @@ def test_a_role_holds_exactly_what_is_written_of_it(role):
 def test_each_role_holds_what_the_one_below_it_does():
     assert VIEWER < EDITOR < ADMIN
     assert all(".view_" in permission for permission in VIEWER)
-    assert not any(".delete_" in permission for permission in EDITOR)
+
+
+def test_an_editor_registers_and_unregisters_but_deletes_nothing_else():
+    verbs = ("view", "add", "change", "delete")
+    offers = {f"routing.{verb}_capabilityregistration" for verb in verbs}
+
+    assert {one for one in VIEWER if one.startswith("routing.")} == {
+        "routing.view_capabilityregistration"
+    }
+    assert {one for one in EDITOR if one.startswith("routing.")} == offers
+    assert not any(".delete_" in permission for permission in EDITOR - offers)
 
 
 def test_roles_are_restored_however_they_were():

@@ -47,7 +47,7 @@ def test_pages_sort_and_the_way_back(open_as):
     page = open_as()
     page.goto("/catalog")
     expect(page.locator(".agent")).to_have_count(24)
-    page.get_by_role("link", name="Next").click()
+    page.get_by_role("button", name="Next").click()
     expect_agents(page, "Agent 24", "Agent 25")
     page.get_by_label("Sort").focus()
     page.get_by_label("Sort").select_option("Newest first")

@@ -1,0 +1,75 @@
+import asyncio
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from rest_framework.test import APIClient
+
+from catalog import search
+from catalog.probing import Target, probe
+from tests.factories import CatalogEntryFactory
+from tests.refusals import assert_refused
+
+pytestmark = pytest.mark.django_db
+
+
+def samples(client):
+    """Every sample told, by its name and labels."""
+    told = client.get("/metrics")
+    assert told.status_code == 200
+    assert told["Content-Type"].startswith("text/plain")
+    return {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(told.content.decode())
+        for sample in family.samples
+    }
+
+
+def test_entries_are_counted_by_status_and_protocol(viewer):
+    CatalogEntryFactory.create_batch(2)
+    CatalogEntryFactory(status="offline", agent_type__protocol="mcp")
+    told = samples(viewer)
+
+    def count(status, protocol):
+        return told["agentlens_entries", ("protocol", protocol), ("status", status)]
+
+    assert (count("active", "a2a"), count("offline", "mcp")) == (2, 1)
+
+
+def test_requests_are_counted_by_route_and_not_by_path(viewer):
+    labels = ("method", "GET"), ("route", "/api/v1/catalog/<pk>")
+    key = ("agentlens_request_seconds_count", *labels, ("status", "200"))
+    before = samples(viewer).get(key, 0)
+    for entry in CatalogEntryFactory.create_batch(3):
+        viewer.get(f"/api/v1/catalog/{entry.pk}")
+
+    told = samples(viewer)
+    assert told[key] - before == 3
+    assert not any(str(entry.pk) in str(name) for name in told)
+
+
+def test_strangers_choose_no_labels(viewer):
+    viewer.generic("BREW", "/coffee/<pot>")
+
+    assert not any(
+        "coffee" in str(key) or "BREW" in str(key) for key in samples(viewer)
+    )
+
+
+def test_searches_are_timed(viewer):
+    before = samples(viewer).get(("agentlens_search_seconds_count",), 0)
+    search.find(search.Question(q="translate"), 10)
+
+    assert samples(viewer)["agentlens_search_seconds_count",] - before == 1
+
+
+def test_probes_are_counted(viewer, settings):
+    key = ("agentlens_probes_total", ("outcome", "failed"), ("protocol", "a2a"))
+    before = samples(viewer).get(key, 0)
+    asyncio.run(probe(Target("a2a", "http://127.0.0.1:1/a2a")))
+
+    assert samples(viewer)[key] - before == 1
+
+
+def test_only_readers_are_told(client_for):
+    assert_refused(APIClient().get("/metrics"), 401, "NOT_AUTHENTICATED")
+    assert_refused(client_for(None).get("/metrics"), 403, "PERMISSION_DENIED")

@@ -1,0 +1,162 @@
+"""`agentlens serve` and `agentlens probe` as processes of their own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from tests.factories import card_bytes
+from tests.servers import reply
+from tests.servers import serving as agents
+from tests.with_services import free_port
+
+CARD = "/.well-known/agent-card.json"
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A database of its own, and probes once a second."""
+    for folder in ("data", "tmp"):
+        (tmp_path / folder).mkdir()
+    return {
+        "PATH": os.environ["PATH"],
+        "TMPDIR": str(tmp_path / "tmp"),
+        "AGENTLENS_DATA_DIR": str(tmp_path / "data"),
+        "AGENTLENS_ADMIN_PASSWORD": "horse battery",
+        "AGENTLENS_ALLOWED_NETWORKS": "127.0.0.0/8",
+        "AGENTLENS_PROBE_INTERVAL": "1",
+        "REDIS_URL": os.environ.get("REDIS_URL", ""),
+    }
+
+
+@pytest.fixture
+def agent():
+    with agents() as server:
+        server.routes[CARD] = reply(body=card_bytes(url=server.url("/a2a")))
+        yield server
+
+
+def run(environment, *arguments):
+    command = [sys.executable, "-m", "agentlens.cli", *arguments]
+    return subprocess.run(
+        command,
+        check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@contextmanager
+def serving(environment, *options):
+    port = free_port()
+    command = [sys.executable, "-m", "agentlens.cli", "serve", "--port", str(port)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([*command, *options], env=environment, **quiet)
+    with httpx2.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        try:
+            wait_until(lambda: is_ready(client))
+            yield client
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(15) == 0
+
+
+def is_ready(client):
+    try:
+        return client.get("/readyz").status_code == 200
+    except httpx2.TransportError:
+        return False
+
+
+def wait_until(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never came about")
+
+
+def left_behind(environment):
+    return [name for name in os.listdir(environment["TMPDIR"]) if "agentlens" in name]
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["one", "two"])
+def test_the_web_process_probes_by_itself_and_tidies_up(environment, agent, options):
+    with serving(environment, *options):
+        run(environment, "import", agent.url())
+        agent.requests.clear()
+        wait_until(lambda: len(agent.requests) >= 2)
+
+    assert left_behind(environment) == []
+
+
+def test_without_a_prober_nobody_is_asked(environment, agent):
+    with serving(environment, "--no-prober"):
+        run(environment, "import", agent.url())
+        agent.requests.clear()
+        time.sleep(3)
+
+    assert agent.requests == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["probe", "--once"],
+        ["import", "."],
+        ["export"],
+        ["demo"],
+        ["search"],
+        ["reindex"],
+        ["token", "create", "admin"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_on_a_database_without_tables_says_so(environment, command):
+    result = run(environment, *command)
+
+    assert result.returncode == 1
+    assert "The database is not up to date" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_prober_asked_to_do_it_once_does_all_that_is_due(environment, agent):
+    run(environment, "manage", "migrate", "--verbosity", "0")
+    run(environment, "import", agent.url())
+    agent.requests.clear()
+    time.sleep(1.2)
+    result = run(environment, "probe", "--once")
+
+    assert result.stdout == "1 agents probed\n"
+    assert len(agent.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("AGENTLENS_PROBE_CONCURRENCY", "0", "must be at least 1"),
+        ("AGENTLENS_PROBES_PER_HOST", "0", "must be at least 1"),
+        ("AGENTLENS_PROBE_INTERVAL", "soon", "must be a number"),
+        ("AGENTLENS_PROBE_TIMEOUT", "nan", "must be at least 0.1"),
+        ("AGENTLENS_REFRESH_INTERVAL", "-1", "must be at least 0"),
+        ("AGENTLENS_PROBE_LEASE", "5", "must be at least 6"),
+        (
+            "AGENTLENS_ALLOWED_NETWORKS",
+            "10.1.2.3/8",
+            "must be networks: 10.1.2.3/8 has host bits set",
+        ),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_stops_the_start(environment, name, value, told):
+    result = run(environment | {name: value}, "search")
+
+    assert result.returncode == 1
+    assert result.stderr == f"Error: {name} {told}\n"

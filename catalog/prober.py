@@ -175,6 +175,8 @@ class Prober:
 
     async def room(self) -> None:
         """Those who wait for a host of theirs take none away."""
+        # Let those just claimed find out whether they have to.
+        await asyncio.sleep(0)
         while len(self.running) - self.queued > self.batch:
             first = asyncio.FIRST_COMPLETED
             await asyncio.wait(self.running, return_when=first)

@@ -115,7 +115,7 @@ def leases():
 def stop(processes, how=signal.SIGTERM):
     for process in processes:
         process.send_signal(how)
-        process.wait(10)
+        process.wait(30)
 
 
 def test_a_round_probes_what_is_due_and_nothing_else(farm):
@@ -231,8 +231,8 @@ def test_what_a_killed_prober_held_is_probed_by_another_after_the_lease(farm):
 
 def test_what_waited_out_its_lease_is_left_to_the_next(farm, settings):
     """Many agents of one silent host: none is asked twice in a round."""
-    settings.AGENTLENS_PROBE_LEASE = 1
-    settings.AGENTLENS_PROBE_TIMEOUT = 0.1
+    settings.AGENTLENS_PROBE_LEASE = 2
+    settings.AGENTLENS_PROBE_TIMEOUT = 0.2
     settings.AGENTLENS_PROBES_PER_HOST = 1
     due(farm, 30)
     on_one_host(farm)
@@ -298,19 +298,18 @@ def at(server, *entries):
 def test_a_silent_host_holds_up_nobody_else(farm, settings):
     settings.AGENTLENS_PROBES_PER_HOST = 2
     settings.AGENTLENS_PROBE_CONCURRENCY = 4
-    settings.AGENTLENS_PROBE_TIMEOUT = 2
+    settings.AGENTLENS_PROBE_TIMEOUT = settings.AGENTLENS_FETCH_TIMEOUT = 60
     due(farm, 30)
     farm.routes = dict.fromkeys(farm.routes, silence)
     quick = CatalogEntryFactory(agent_type__provider=None)
 
     async def scenario():
-        async with Prober() as prober:
+        async with asyncio.timeout(20), Prober() as prober:
             await prober.begin()
             await in_database(make_due, quick)
             await prober.begin()
-            async with asyncio.timeout(1.5):
-                while not await in_database(probed):
-                    await asyncio.sleep(0.02)
+            while not await in_database(probed):
+                await asyncio.sleep(0.02)
 
     with serving("127.0.0.2") as other:
         other.routes[f"/{quick.pk}"] = reply()
@@ -411,7 +410,7 @@ def test_a_prober_that_is_stopped_ends_well_and_soon(farm):
     stop([running])
 
     assert running.returncode == 0
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
 
 
 async def test_work_in_the_database_is_done_before_a_cancellation_is_heard():

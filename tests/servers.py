@@ -122,15 +122,16 @@ def packed(body: bytes) -> bytes:
 
 
 def silence(request: Request) -> Iterator[bytes]:
-    """Listens, and never says a word."""
-    time.sleep(3)
-    yield b""
+    """Listens, and never says a word: no time limit of ours is so long."""
+    for _ in range(600):
+        time.sleep(0.05)
+        yield b""
 
 
 def dripping(request: Request) -> Iterator[bytes]:
     """A byte now and then, so that no single wait is long."""
     yield head(content_length=1000)
-    for _ in range(100):
+    for _ in range(600):
         time.sleep(0.05)
         yield b" "
 

@@ -55,7 +55,7 @@ def serving(agentlens, tmp_path):
 
 
 def wait_until_ready(client):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             if client.get("/readyz").status_code == 200:

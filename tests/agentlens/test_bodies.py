@@ -16,7 +16,7 @@ REGISTER = "/api/v1/catalog/register"
 def wire(server):
     _, token = AuthToken.objects.create(UserFactory(role="Editor"))
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with httpx2.Client(base_url=server, headers=headers, timeout=10) as client:
+    with httpx2.Client(base_url=server, headers=headers, timeout=30) as client:
         yield client
 
 
@@ -51,7 +51,7 @@ def test_slow_senders_keep_nobody_else_waiting(wire):
     for sender in senders:
         sender.sendall(head.encode() + b"{")
 
-    assert wire.get("/readyz", timeout=5).status_code == 200
+    assert wire.get("/readyz", timeout=20).status_code == 200
     for sender in senders:
         sender.close()
 

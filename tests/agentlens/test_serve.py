@@ -65,7 +65,7 @@ def serving(environment, *options):
             yield client
         finally:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(15) == 0
+            assert process.wait(30) == 0
 
 
 def is_ready(client):
@@ -75,7 +75,7 @@ def is_ready(client):
         return False
 
 
-def wait_until(condition, seconds=30):
+def wait_until(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():

@@ -193,11 +193,11 @@ def test_a_host_that_never_answers_is_a_timeout(server, settings):
 
     with pytest.raises(FetchTimeout):
         find(server.url())
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
 
 
 def test_a_fault_found_before_time_ran_out_is_told(server, settings):
-    settings.AGENTLENS_FETCH_TIMEOUT = 0.6
+    settings.AGENTLENS_FETCH_TIMEOUT = 2
     server.routes |= {A2A[0]: FAULTY, A2A[1]: silence}
 
     with pytest.raises(ParseError):
@@ -207,12 +207,12 @@ def test_a_fault_found_before_time_ran_out_is_told(server, settings):
 def test_a_slow_look_up_does_not_outlast_the_deadline(monkeypatch, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.3
     answered = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answered.wait(3))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answered.wait(30))
     began = time.monotonic()
     with pytest.raises(FetchTimeout):
         find("http://agent.example/")
 
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
     answered.set()
 
 

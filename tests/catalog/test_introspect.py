@@ -2,7 +2,6 @@ import asyncio
 import contextlib
 import ipaddress
 import json
-import time
 
 import pytest
 
@@ -85,16 +84,22 @@ def test_a_server_of_an_older_revision_is_understood(server):
         (reply(500), FetchFailed),
         (reply(body=b"<html>", content_type="text/html"), FetchFailed),
         (servers.redirect("http://127.0.0.2:1/mcp"), FetchFailed),
-        (servers.silence, FetchTimeout),
         (servers.packed(b"{}"), FetchFailed),
     ],
-    ids=["401", "403", "404", "500", "html", "redirect", "silence", "packed"],
+    ids=["401", "403", "404", "500", "html", "redirect", "packed"],
 )
-def test_who_does_not_tell_is_told_apart(server, settings, route, error):
-    settings.AGENTLENS_FETCH_TIMEOUT = 1
+def test_who_does_not_tell_is_told_apart(server, route, error):
     server.routes["/mcp"] = route
 
     with pytest.raises(error):
+        told(server.url("/mcp"))
+
+
+def test_who_says_nothing_at_all_is_not_waited_for_long(server, settings):
+    settings.AGENTLENS_FETCH_TIMEOUT = 0.5
+    server.routes["/mcp"] = servers.silence
+
+    with pytest.raises(FetchTimeout):
         told(server.url("/mcp"))
 
 
@@ -252,11 +257,9 @@ def test_who_will_not_be_left_has_said_all_the_same(server):
         return [answer[0].replace(b"\r\n", b"\r\nMcp-Session-Id: s1\r\n", 1)]
 
     server.routes["/mcp"] = clinging
-    began = time.monotonic()
 
     assert told(server.url("/mcp"))["tools"][0]["name"] == "dig"
     assert "DELETE" in {request.method for request in server.requests}
-    assert time.monotonic() - began < 3
 
 
 @needs_tables

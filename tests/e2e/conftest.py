@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from django.test import Client
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.conftest import serving
 from tests.factories import UserFactory
@@ -18,6 +18,7 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+PATIENCE_MS = 20_000
 # What browser and htmx say of an answer that is meant to be an error.
 REFUSED = ("Failed to load resource", "Response Status Error Code")
 # What htmx says of a question that a newer one took the place of.
@@ -28,6 +29,12 @@ REPLACED = ("htmx:sendAbort", "htmx:afterRequest")
 def _database_beside_an_event_loop():
     """Playwright keeps a loop running in this thread, which Django would refuse."""
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience():
+    """Of what is expected of a page, for a machine that has much else to do."""
+    expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +80,7 @@ def open_page(chromium, server, usual):
         browser = chromium.new_context(base_url=server, **options) if options else usual
         page = browser.new_page()
         pages.append(page)
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda m: m.type == "error" and complain(m.text, refusals))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(

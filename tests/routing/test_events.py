@@ -77,7 +77,7 @@ follow = opened
 
 def heard(stream, count):
     """So many events, in the order they came."""
-    return [json.loads(stream.recv(timeout=5)) for _ in range(count)]
+    return [json.loads(stream.recv(timeout=20)) for _ in range(count)]
 
 
 def nothing_more(stream):
@@ -87,7 +87,7 @@ def nothing_more(stream):
 
 def closed_with(stream):
     with pytest.raises(ConnectionClosed) as closed:
-        stream.recv(timeout=5)
+        stream.recv(timeout=20)
     return closed.value.rcvd.code
 
 
@@ -388,7 +388,7 @@ def test_a_question_that_makes_no_sense_is_told_so_and_not_ignored(
     assert answer.json()["error"].startswith(words)
 
     with opened(server, query) as stream, pytest.raises(ConnectionClosed) as closed:
-        stream.recv(timeout=5)
+        stream.recv(timeout=20)
     assert closed.value.rcvd.code == 4400
     assert closed.value.rcvd.reason.startswith(words)
 
@@ -524,7 +524,7 @@ def unread(server):
     place = urlsplit(server)
     with socket.socket() as pipe:
         pipe.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        pipe.settimeout(10)
+        pipe.settimeout(30)
         pipe.connect((place.hostname, place.port))
         lines = [f"GET {PLACE} HTTP/1.1", f"Host: {place.netloc}", *UPGRADE]
         lines += [f"{name}: {value}" for name, value in bearer().items()]

@@ -23,7 +23,7 @@ BYTES_LIMIT = 1_048_576
 
 def read(raw: bytes, problems: Problems) -> Document:
     """The definition in these bytes, JSON or not; raises Unreadable without one."""
-    text = decoded(raw)
+    text = decoded(bounded(raw))
     if front_matter.opens(text):
         return checked(front_matter.decode(text, problems), problems)
     return checked(decode(text, problems), problems)
@@ -31,12 +31,16 @@ def read(raw: bytes, problems: Problems) -> Document:
 
 def read_json(raw: bytes, problems: Problems) -> Document:
     """The JSON object in these bytes; raises Unreadable when there is none."""
-    return checked(decode(decoded(raw), problems), problems)
+    return checked(decode(decoded(bounded(raw)), problems), problems)
+
+
+def bounded(raw: bytes) -> bytes:
+    if len(raw) > BYTES_LIMIT:
+        raise Unreadable(f"is larger than {BYTES_LIMIT} bytes")
+    return raw
 
 
 def decoded(raw: bytes) -> str:
-    if len(raw) > BYTES_LIMIT:
-        raise Unreadable(f"is larger than {BYTES_LIMIT} bytes")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

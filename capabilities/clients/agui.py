@@ -8,7 +8,7 @@ from typing import Self
 import httpx2
 from ag_ui.core import AgentCapabilities
 
-from ..documents import read_json
+from ..documents import checked, decode, decoded
 from ..problems import Problems, Unreadable
 from ..protocols.agui.addresses import capabilities_url
 from ..protocols.agui.declarations import read_declaration
@@ -23,6 +23,7 @@ from ..protocols.agui.signs import (
 UNDECLARED = {
     httpx2.codes.NOT_FOUND,
     httpx2.codes.METHOD_NOT_ALLOWED,
+    httpx2.codes.GONE,
     httpx2.codes.NOT_IMPLEMENTED,
 }
 
@@ -71,7 +72,8 @@ class HttpAgent:
 def understood(raw: bytes) -> AgentCapabilities | None:
     """The capabilities in these bytes, in any spelling; None when there are none."""
     try:
-        document = read_json(raw, Problems())
+        # However large: whoever asks an agent chose it.
+        document = checked(decode(decoded(raw), Problems()), Problems())
     except Unreadable:
         return None
     if is_event_matrix(document) or has_foreign_transport(document):

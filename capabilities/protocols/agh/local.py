@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
-from ...documents import BYTES_LIMIT, checked, decoded, read_json
+from ...documents import BYTES_LIMIT, bounded, checked, decoded, read_json
 from ...front_matter.toml_text import read_toml
 from ...problems import Document, Problems, Unreadable, member
 from .documents import HASHED, CapabilityDocument
@@ -174,7 +174,7 @@ def read_format(suffix: str, raw: bytes, problems: Problems) -> Document:
     if suffix == ".json":
         return read_json(raw, problems)
     # Nothing at all is a text of TOML too, and lists no capability.
-    text = decoded(raw) if raw.strip() else ""
+    text = decoded(bounded(raw)) if raw.strip() else ""
     return checked(read_toml(text, times_as_texts=False), problems)
 
 

@@ -46,6 +46,7 @@ def is_foreign(document: Document) -> bool:
         # AG-UI has an agent's name inside its identity, and nowhere else.
         or isinstance(document.get("name"), str)
         or any(isinstance(document.get(key), list) for key in FOREIGN_LISTS)
+        or isinstance(document.get("transport"), str)
         or has_foreign_transport(document)
         or "modelcontextprotocol.io" in str(document.get("$schema"))
     )
@@ -55,7 +56,7 @@ def has_foreign_transport(document: Document) -> bool:
     """Whether `transport` names a type, as MCP has it, and nothing speaks for AG-UI."""
     stated = document.get("transport")
     if not isinstance(stated, dict):
-        return isinstance(stated, str)
+        return False
     others = {key: document[key] for key in document if key != "transport"}
     speaks = FLAGS & stated.keys() or has_category(others)
     return isinstance(stated.get("type"), str) and not speaks

@@ -72,7 +72,20 @@ def test_nothing_declared_is_an_answer_too(server):
     assert asked(server, declares({})) == AgentCapabilities()
 
 
-@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_word_for_its_transport_does_not_hide_the_others(server):
+    said = {"transport": "http", "reasoning": {"supported": True}}
+
+    assert asked(server, declares(said)).reasoning.supported is True
+
+
+def test_an_answer_larger_than_any_definition_is_read_all_the_same(server):
+    crew = [{"name": f"n{n}", "description": "d" * 500} for n in range(2500)]
+    capabilities = asked(server, declares({"multiAgent": {"subagents": crew}}))
+
+    assert len(capabilities.multi_agent.subagents) == 2500
+
+
+@pytest.mark.parametrize("status", [404, 405, 410, 501])
 def test_an_agent_without_the_endpoint_does_not_say(server, status):
     assert asked(server, reply(status)) is None
 

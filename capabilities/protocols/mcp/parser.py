@@ -69,6 +69,8 @@ TOLD = (
     "resourceTemplates",
     "prompts",
 )
+# Where one may read about a server, the best first.
+READ_ABOUT = ("documentationUrl", "websiteUrl", "website_url", "homepage")
 # Marks a card that was completed so.
 INTROSPECTED = "agentlens/introspected"
 
@@ -133,7 +135,7 @@ class MCPParser(Parser):
                 *read_prompts(server, problems, at),
                 *read_flags(server, problems, at),
                 *tools_supported(server, bool(tools), at),
-                *documentation(server, problems, at),
+                *documentation((root, about), problems),
                 *transport_types(transports, at),
             ),
         )
@@ -261,11 +263,15 @@ def read_subflags(
 
 
 def documentation(
-    server: Document, problems: Problems, at: str
+    parts: tuple[Part, ...], problems: Problems
 ) -> Iterator[AgentFeature]:
-    if url := problems.link(server, "documentationUrl", at):
-        path = member(at, "documentationUrl")
-        yield AgentFeature(name="identity.documentationUrl", value=url, path=path)
+    """Where to read about it: its documentation, else its home page."""
+    for key in READ_ABOUT:
+        for stated, at in parts:
+            if url := problems.link(stated, key, at):
+                name, path = "identity.documentationUrl", member(at, key)
+                yield AgentFeature(name=name, value=url, path=path)
+                return
 
 
 def transport_types(transports: list[Transport], at: str) -> Iterator[AgentFeature]:

@@ -14,6 +14,7 @@ from capabilities.records import ProviderRecord
 from .mcp_reading import ROOT, card, errors, features, offers, read, sample, warnings
 
 CORPUS = ROOT / "../shared/protocols/samples"
+HOME = "https://home.example"
 
 
 # The shapes a definition comes in
@@ -33,11 +34,12 @@ def test_a_registry_entry_is_read():
     assert record.provider is None
 
 
-def test_a_registry_entry_lists_no_capabilities_but_its_transports():
+def test_a_registry_entry_lists_no_capabilities_but_what_it_says_of_itself():
     assert features(sample("server")) == {
-        "mcp.transports": ["sse", "stdio", "streamable-http"]
+        "identity.documentationUrl": "https://harbour.example/tides",
+        "mcp.transports": ["sse", "stdio", "streamable-http"],
     }
-    assert len(read(sample("server")).record.capabilities) == 1
+    assert len(read(sample("server")).record.capabilities) == 2
 
 
 def test_a_snake_case_registry_entry_is_read():
@@ -48,7 +50,8 @@ def test_a_snake_case_registry_entry_is_read():
     assert reading.record.version == "0.9.2"
     assert reading.spec_version == "2025-07-09"
     assert features(sample("server_2025_07_09")) == {
-        "mcp.transports": ["stdio", "streamable-http"]
+        "identity.documentationUrl": "https://harbour.example/pilot",
+        "mcp.transports": ["stdio", "streamable-http"],
     }
 
 
@@ -318,6 +321,20 @@ def test_documentation_is_where_it_says():
 
     assert features(document) == {"identity.documentationUrl": "https://d.example/docs"}
     assert features(card(documentationUrl="javascript:1")) == {}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"websiteUrl": HOME},
+        {"homepage": HOME},
+        {"serverInfo": {"name": "desk", "websiteUrl": HOME}},
+        {"websiteUrl": HOME, "homepage": "https://other.example"},
+        {"documentationUrl": "javascript:1", "websiteUrl": HOME},
+    ],
+)
+def test_without_documentation_one_reads_at_its_home(said):
+    assert features(card(**said)) == {"identity.documentationUrl": HOME}
 
 
 def test_a_feature_knows_its_place():

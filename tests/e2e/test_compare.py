@@ -134,6 +134,8 @@ def test_a_choice_outlives_searching_paging_and_reloading(open_as, three):
     assert page.evaluate("scrollY") == 0
     page.get_by_role("checkbox", name="Compare Painter").check()
     expect(page.locator(".chosen")).to_contain_text("Painter")
+    expect(page).to_have_url(re.compile("page=2"))
+    expect(page.get_by_role("checkbox", name="Compare Painter")).to_be_focused()
     page.get_by_role("searchbox").fill("zzzznothing")
     expect(page.get_by_text("No agents found")).to_be_visible()
     page.get_by_role("searchbox").fill("notebook")
@@ -147,6 +149,19 @@ def test_a_choice_outlives_searching_paging_and_reloading(open_as, three):
     expect(page.locator(".chosen")).to_contain_text("Notebook")
     page.get_by_role("button", name="Compare chosen").click()
     expect(page.get_by_role("columnheader")).to_have_count(3)
+
+
+def test_who_ticks_an_agent_stays_where_it_is(open_as, three):
+    many()
+    page = open_as(viewport={"width": 1280, "height": 700})
+    page.goto("/catalog")
+    box = page.get_by_role("checkbox", name="Compare Agent 09")
+    box.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    box.click()
+    expect(page.locator(".chosen")).to_contain_text("Agent 09")
+
+    assert page.evaluate("scrollY") == before > 0
 
 
 def test_by_keyboard(open_as, three):

@@ -112,12 +112,23 @@ def test_news_that_never_pause_are_shown_too(providers, open_as):
     page = open_as()
     open_following(page, INDEX)
     registry.register(CatalogEntryFactory(), "translation")
-    for _ in range(30):
+    for _ in range(150):
         live.publish(GROUP, {"data": {"capability": "data-analysis"}})
         page.wait_for_timeout(100)
         if page.locator(".group-name", has_text="translation").count():
             return
-    raise AssertionError("nothing was shown for three seconds")
+    raise AssertionError("nothing was shown for fifteen seconds")
+
+
+def test_news_do_not_move_what_one_reads(providers, open_as):
+    page = open_as(viewport={"width": 390, "height": 600})
+    open_following(page, INDEX)
+    group(page, "data-analysis").locator("summary").click()
+    page.evaluate("scrollTo(0, 900)")
+    registry.register(CatalogEntryFactory(), "translation")
+    expect(page.locator(".group-name", has_text="translation")).to_have_count(1)
+
+    assert page.evaluate("scrollY") == 900
 
 
 def test_figures_of_which_nobody_is_told_are_looked_at_again(providers, open_as):

@@ -28,9 +28,18 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Whether a request was made because somebody ticked an agent to compare it.
+function ticked(cause) {
+  return Boolean(cause && cause.target.closest && cause.target.closest(".choose"));
+}
+
 // The URL is the state: what says nothing is not in it.
 document.addEventListener("htmx:configRequest", (event) => {
   const parameters = event.detail.parameters;
+  // Who ticks an agent stays on its page of the list.
+  if (ticked(event.detail.triggeringEvent)) {
+    parameters.page = new URLSearchParams(location.search).get("page") || "";
+  }
   for (const [name, value] of Object.entries(parameters)) {
     if (value === "" || (name === "sort" && event.detail.elt.querySelector("[name=sort] option:checked:first-child"))) {
       delete parameters[name];
@@ -41,6 +50,7 @@ document.addEventListener("htmx:configRequest", (event) => {
 // What is open stays open when another list arrives, and so does the focus inside.
 let open = new Set();
 let focused = "";
+let scrolled = 0;
 let changed = 0;
 document.addEventListener("input", (event) => {
   if (event.target.closest("form.live")) changed = performance.now();
@@ -51,27 +61,29 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   focused = document.activeElement.id;
   // Who ticks an agent still wants to see the list, and so does who asked for nothing.
   const cause = event.detail.requestConfig.triggeringEvent;
-  const ticked = cause && cause.target.closest && cause.target.closest(".choose");
-  event.detail.target.classList.toggle("quiet", !cause || Boolean(ticked));
+  event.detail.target.classList.toggle("quiet", !cause || ticked(cause));
 });
 document.addEventListener("htmx:beforeSwap", (event) => {
   // An answer to an older question does not undo what was typed or ticked since: what
   // was is asked for in a moment.
   if (event.detail.xhr.begun < changed) event.detail.shouldSwap = false;
   open = new Set([...document.querySelectorAll("details[id][open]")].map((part) => part.id));
+  scrolled = scrollY;
 });
 document.addEventListener("htmx:afterSwap", () => {
   for (const id of open) {
     const part = document.getElementById(id);
     if (part) part.open = true;
   }
+  // A list whose groups come closed is shorter for a moment, and browsers move up.
+  scrollTo(0, scrolled);
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   // Another page begins at its top.
   const cause = event.detail.requestConfig && event.detail.requestConfig.triggeringEvent;
   if (cause && cause.submitter && cause.submitter.name === "page") scrollTo(0, 0);
   const place = focused && document.getElementById(focused);
-  if (place && document.activeElement === document.body) place.focus();
+  if (place && document.activeElement === document.body) place.focus({ preventScroll: true });
 });
 
 // The same question asked twice is one step back, not two.

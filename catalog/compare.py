@@ -12,10 +12,11 @@ from django.http import QueryDict
 
 from capabilities.features import FEATURE
 from capabilities.kinds import kinds
-from capabilities.protocols.agui.features import (
+from capabilities.vocabulary import (
     COUNTED,
     CUSTOM,
     FEATURES,
+    LABELS,
     Category,
 )
 
@@ -28,7 +29,6 @@ CHOSEN = "chosen"
 # Kind and name; and by what two are the same: a tool is a tool in every protocol.
 Key = tuple[str, str]
 Likeness = tuple[str, str]
-COUNT_LABELS = {"tools.items": "Tools", "multiAgent.subagents": "Sub-agents"}
 OTHERS = Category("protocol", "Its protocol's own", ())
 CATEGORIES = (*FEATURES, Category(CUSTOM, "Custom", ()), OTHERS)
 
@@ -186,7 +186,7 @@ def rows_of(category: Category, sides: list[Side]) -> Iterator[Row]:
     declared = {name for side in sides for name in side.declared}
     others = sorted(name for name in declared if home(name) == category.name)
     for name in dict.fromkeys([*labels, *others]):
-        label = labels.get(name) or COUNT_LABELS.get(name)
+        label = labels.get(name) or LABELS.get(name)
         label = label or name.removeprefix(f"{category.name}.")
         values = [side.declared.get(name) for side in sides]
         if any(value is not None for value in values):

@@ -8,9 +8,9 @@ from django_filters.fields import MultipleChoiceField
 
 from capabilities.kinds import discoverable_kinds, kind_choices
 from capabilities.parsers import protocol_choices
-from capabilities.protocols.agui.features import may_be_declared
 from capabilities.protocols.agui.spellings import standard_name
 from capabilities.records import NAME_LIMIT
+from capabilities.vocabulary import may_be_declared
 
 from . import search
 from .models import CatalogEntry, Source, Status
@@ -94,11 +94,15 @@ class FeaturesField(TextsField):
     """Names of features, in any spelling."""
 
     def to_python(self, value):
-        names = [standard_name(text) for text in super().to_python(value)]
-        unknown = next((name for name in names if not may_be_declared(name)), None)
+        texts = super().to_python(value)
+        unknown = next((text for text in texts if not is_feature(text)), None)
         if unknown is not None:
             raise ValidationError(f"There is no feature {unknown[:100]!r}.")
-        return names
+        return [standard_name(text) for text in texts]
+
+
+def is_feature(text: str) -> bool:
+    return len(text) <= NAME_LIMIT and may_be_declared(standard_name(text))
 
 
 class FeaturesFilter(filters.Filter):

@@ -5,8 +5,8 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from capabilities.kinds import kinds_of_role
-from capabilities.protocols.agui.features import COUNTED
 from capabilities.records import has_address, is_web
+from capabilities.vocabulary import COUNTED
 
 from ..announcements import EntryRemoved, announce
 from .agent_type import AgentType

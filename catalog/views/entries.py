@@ -7,10 +7,10 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from capabilities.parsers import connection_of, parsers
-from capabilities.protocols.agui.features import FLAGS
+from capabilities.vocabulary import FLAGS, LABELS
 
 from ..compare import CHOSEN, MOST, Side, chosen, sections
-from ..filters import SORTS, CatalogEntryFilterSet
+from ..filters import FEATURE_LIMIT, SORTS, CatalogEntryFilterSet, is_feature
 from ..history import History
 from ..htmx import wants_partial
 from ..models import AgentType, Capability, CatalogEntry, Status, capability_count
@@ -28,32 +28,43 @@ ASKED = ("q", "protocol", "status", "feature", *BY_LINK)
 @vary_on_headers("HX-Request")
 def entry_list(request):
     """The searchable catalog; htmx asks for the results alone."""
+    asked, odd = forgiven(request.GET)
     entries = CatalogEntry.objects.for_display()
-    filterset = CatalogEntryFilterSet(request.GET, queryset=entries)
-    page = Paginator(filterset.qs, PAGE_SIZE).get_page(request.GET.get("page"))
-    protocols = facet(
-        request.GET, "protocol", "agent_type__protocol", parsers.choices()
-    )
-    statuses = facet(request.GET, "status", "status", Status.choices)
+    filterset = CatalogEntryFilterSet(asked, queryset=entries)
+    page = Paginator(filterset.qs, PAGE_SIZE).get_page(asked.get("page"))
+    protocols = facet(asked, "protocol", "agent_type__protocol", parsers.choices())
+    statuses = facet(asked, "status", "status", Status.choices)
     context = {
         "tab": "catalog",
-        "query": request.GET.get("q", ""),
-        "asked": request.GET,
+        "query": asked.get("q", ""),
+        "asked": asked,
+        "odd_features": odd,
         "page": page,
         "protocols": protocols,
         "statuses": statuses,
-        "features": feature_facet(filterset),
-        **choice(request.GET, page),
+        "features": feature_facet(filterset, page.paginator.count),
+        **choice(asked, page),
         "all_protocols": sum(choice["count"] for choice in protocols),
         "all_statuses": sum(choice["count"] for choice in statuses),
         "sorts": SORTS,
-        "kept": kept_filters(request.GET),
-        "filtered": any(request.GET.get(name) for name in ASKED),
+        "kept": kept_filters(asked),
+        "filtered": any(asked.get(name) for name in ASKED),
     }
     template = "catalog/entry_list.html"
     if wants_partial(request):
         template = "catalog/_entry_results.html"
     return render(request, template, context)
+
+
+def forgiven(asked) -> tuple:
+    """The question, and those features in it that there are not: left out, and told."""
+    stated = [text for text in asked.getlist("feature") if text]
+    known = [text for text in stated if is_feature(text)][:FEATURE_LIMIT]
+    if known == stated:
+        return asked, []
+    fewer = asked.copy()
+    fewer.setlist("feature", known)
+    return fewer, [text for text in stated if text not in known]
 
 
 def choice(asked, page) -> dict:
@@ -94,7 +105,7 @@ def facet(asked, name: str, field: str, choices) -> list[dict]:
     ]
 
 
-def feature_facet(filterset) -> list[dict]:
+def feature_facet(filterset, total: int) -> list[dict]:
     """The standard flags that some of these agents declare; those asked for always."""
     wanted = filterset.form.cleaned_data.get("feature") or []
     offered = dict.fromkeys([*FLAGS, *wanted])
@@ -102,10 +113,12 @@ def feature_facet(filterset) -> list[dict]:
         agent_type__entry__in=filterset.qs.order_by()
     )
     counts = dict(declared.order_by().values_list("name").annotate(Count("pk")))
+    # All of these agents have what was asked for, declared or counted.
+    counts |= dict.fromkeys(wanted, total)
     return [
         {
             "value": name,
-            "label": FLAGS.get(name, name),
+            "label": LABELS.get(name, name),
             "count": counts.get(name, 0),
             "chosen": name in wanted,
         }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...problems import Document, Problems, member
-from .features import BY_STEPS, CATEGORIES, CUSTOM, Shape, Steps, sound
+from ...vocabulary import BY_STEPS, CATEGORIES, CUSTOM, Shape, Steps, sound
 from .signs import ADDRESS
 from .spellings import LISTS, Spelled, spelled
 
@@ -54,6 +54,8 @@ def read_declaration(document: Document, problems: Problems) -> Declaration:
     declaration = Declaration(spelled(document))
     for path in declaration.spelled.outdone:
         problems.warning(path, "is said otherwise in AG-UI 1.0's spelling; ignored")
+    for path in declaration.spelled.unfit:
+        problems.warning(path, f"should be {Shape.OBJECT}; ignored")
     stated = declaration.spelled.document
     declaration.document.update(read_group((), stated, declaration, problems))
     return declaration
@@ -142,11 +144,11 @@ def read_item(steps: Steps, item: Item, problems: Problems) -> Document:
         return {}
     problems.unknown(stated, ITEM_MEMBERS[steps], path)
     kept = {key: value for key, value in stated.items() if value is not None}
+    lacks_description = "description" not in kept
     for key, shape in (("description", Shape.TEXT), ("metadata", Shape.OBJECT)):
         if key in kept and key in ITEM_MEMBERS[steps]:
             read = read_value(shape, kept.pop(key), member(path, key), problems)
             kept.update({key: read} if read is not None else {})
-    if steps == TOOLS and "description" not in kept:
+    if steps == TOOLS and lacks_description:
         problems.warning(member(path, "description"), "is required by AG-UI; missing")
-        kept["description"] = ""
-    return kept
+    return {"description": "", **kept} if steps == TOOLS else kept

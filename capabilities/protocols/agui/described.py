@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...problems import Document
-from .features import CUSTOM, FEATURES, Shape, Steps
+from ...vocabulary import CUSTOM, FEATURES, Shape, Steps
 from .spellings import FLAT, LISTS, SEED_SUBAGENTS
 
 TYPES: dict[Shape, Document] = {

@@ -16,10 +16,10 @@ from ...records import (
     CapabilityRecord,
     ProviderRecord,
 )
+from ...vocabulary import CATALOGUED, CATEGORIES, CUSTOM, DECLARED, Shape, Steps
 from .addresses import agent_url, capabilities_url, host
 from .connecting import connection
 from .declarations import TOOLS, Declaration, read_declaration
-from .features import CATALOGUED, CATEGORIES, CUSTOM, DECLARED, Shape, Steps
 from .records import KINDS, AGUISubagent, AGUITool
 from .signs import (
     ADDRESS,

@@ -1,7 +1,7 @@
 """By what a declaration of AG-UI's is told from other documents."""
 
 from ...problems import Document
-from .features import CATEGORIES, TRANSPORT
+from ...vocabulary import CATEGORIES, TRANSPORT
 from .spellings import ROOT_SPELLINGS
 
 # Members that A2A, MCP, AGH or configuration agents have, and AG-UI has not.

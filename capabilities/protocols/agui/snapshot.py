@@ -7,8 +7,8 @@ from typing import Any
 from ...features import AgentFeature
 from ...problems import Document, Problems
 from ...records import CapabilityRecord
+from ...vocabulary import DECLARED, Steps, sound
 from .declarations import read_declaration
-from .features import DECLARED, Steps, sound
 from .spellings import FLAT, SEED_SUBAGENTS, SUBAGENTS
 
 BY_NAME = {feature.name: feature for feature in DECLARED}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...problems import Document, member
-from .features import BY_STEPS, CATEGORIES, Steps
+from ...vocabulary import BY_STEPS, CATEGORIES, Steps
 
 # The seed's flags of `multimodal`, and where 1.0 has them.
 FLAT = {
@@ -46,12 +46,14 @@ SPELLINGS["multiAgent"] |= {SEED_SUBAGENTS: SUBAGENTS, "sub_agents": SUBAGENTS}
 class Spelled:
     """A document as 1.0 spells it, and where its members stood before.
 
-    `outdone` has the places of values that another spelling contradicts.
+    `outdone` has the places of values that another spelling contradicts, `unfit` of
+    those that stand where 1.0 has an object.
     """
 
     document: Document = field(default_factory=dict)
     places: dict[Steps, str] = field(default_factory=dict)
     outdone: list[str] = field(default_factory=list)
+    unfit: list[str] = field(default_factory=list)
 
     def place(self, steps: Steps) -> str:
         """The path of a member as its author wrote it."""
@@ -110,9 +112,12 @@ def nested(flags: Document, result: Spelled) -> Document:
     """The seed's flat flags moved to where 1.0 has them, over nothing said there."""
     kept = dict(flags)
     for flat, (way, medium) in FLAT.items():
-        inside = kept.get(way)
-        if flat not in flags or not isinstance(inside, dict | None):
+        if flat not in flags:
             continue
+        inside = kept.get(way)
+        if not isinstance(inside, dict | None):
+            result.unfit.append(result.place(("multimodal", way)))
+            inside = kept[way] = {}
         value, inside = kept.pop(flat), dict(inside or {})
         old, new = ("multimodal", flat), ("multimodal", way, medium)
         if inside.get(medium) is not None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from capabilities.protocols.agui.features import FLAGS
 from capabilities.protocols.agui.spellings import standard_name
+from capabilities.vocabulary import FLAGS
 from catalog.intake import register
 from catalog.models import CatalogEntry
 from tests.factories import card_bytes

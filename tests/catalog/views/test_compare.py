@@ -83,12 +83,26 @@ def test_a_choice_outlives_a_search_that_finds_nobody(reader):
     assert f'href="/catalog?chosen={chosen.pk}"' in told
 
 
-def test_a_feature_that_makes_no_sense_is_no_filter_and_no_chip(reader):
-    entry = CatalogEntryFactory()
-    answer = reader.get("/catalog?feature=reasoning.suported")
+def test_a_feature_that_there_is_not_is_left_out_and_told(reader):
+    streaming, _ = CatalogEntryFactory.create_batch(2)
+    declare(streaming, transport__streaming=True)
+    asked = "feature=transport.streaming&feature=reasoning.suported"
+    answer = reader.get(f"/catalog?{asked}")
 
-    assert list(answer.context["page"]) == [entry]
-    assert answer.context["features"] == []
+    assert list(answer.context["page"]) == [streaming]
+    (chip,) = answer.context["features"]
+    assert chip["value"] == "transport.streaming"
+    told = "There is no feature “reasoning.suported”; it was left out."
+    assert told in answer.content.decode()
+
+
+def test_what_was_asked_for_is_what_all_of_them_have(reader):
+    CatalogEntryFactory()
+    CatalogEntryFactory.create_batch(2, offers=["mcp.tool"])
+    answer = reader.get("/catalog?feature=tools.items")
+
+    (chip,) = answer.context["features"]
+    assert (chip["label"], chip["count"]) == ("Tools", 2)
 
 
 @pytest.mark.parametrize("query", ["?id=x&id=y", "?id=%00&id=1"])

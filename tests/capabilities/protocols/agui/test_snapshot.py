@@ -9,11 +9,11 @@ from capabilities.features import AgentFeature
 from capabilities.problems import Problems
 from capabilities.protocols.a2a import A2AParser
 from capabilities.protocols.a2a.records import A2ASkill
-from capabilities.protocols.agui.features import BY_STEPS
 from capabilities.protocols.agui.snapshot import Facts, snapshot
 from capabilities.protocols.agui.spellings import FLAT
 from capabilities.protocols.mcp import MCPParser
 from capabilities.protocols.mcp.records import MCPPrompt, MCPTool
+from capabilities.vocabulary import BY_STEPS
 
 from .reading import DATA, SAMPLES, features, parse, sample
 

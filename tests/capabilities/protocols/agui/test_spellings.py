@@ -49,6 +49,15 @@ def test_a_flat_flag_never_overwrites_a_nested_one():
     assert result.outdone == ["$.multimodal.imageInput"]
 
 
+def test_a_flat_flag_is_read_where_1_0_has_nothing_sensible():
+    said = {"multimodal": {"input": "x", "audioInput": True, "imageInput": False}}
+    result = spelled(said)
+
+    nested = {"audio": True, "image": False}
+    assert result.document == {"multimodal": {"input": nested}}
+    assert result.unfit == ["$.multimodal.input"]
+
+
 def test_spellings_that_agree_are_no_news():
     both = {"subagents": [{"name": "a"}], "subAgents": [{"name": "a"}]}
 

@@ -8,14 +8,14 @@ from pydantic import BaseModel
 
 from capabilities.protocols.agui.declarations import ITEM_MEMBERS
 from capabilities.protocols.agui.described import described
-from capabilities.protocols.agui.features import (
+from capabilities.protocols.agui.spellings import LISTS
+from capabilities.vocabulary import (
     BY_STEPS,
     CATEGORIES,
     FEATURES,
     Shape,
     sound,
 )
-from capabilities.protocols.agui.spellings import LISTS
 
 # By what ag_ui.core says of a field's type.
 SHAPES = {
@@ -60,7 +60,7 @@ def test_a_category_has_features_of_its_own_each_with_a_label(category):
     assert category.label
     assert category.features
     for feature in category.features:
-        assert feature.category == category.name
+        assert feature.steps[0] == category.name
         assert feature.label
 
 

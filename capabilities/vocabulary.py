@@ -1,4 +1,4 @@
-"""Everything AG-UI has a name for, by category, and what each may hold."""
+"""What all protocols have one name for, by category: AG-UI's words, and shapes."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,10 +30,6 @@ class Feature:
     @property
     def steps(self) -> Steps:
         return tuple(self.name.split("."))
-
-    @property
-    def category(self) -> str:
-        return self.steps[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +171,8 @@ CUSTOM = "custom"
 CATEGORIES = (*(category.name for category in FEATURES), CUSTOM)
 # What is counted instead of declared, by the role of a capability.
 COUNTED = {"tool": "tools.items", "subagent": "multiAgent.subagents"}
-KNOWN = {*(each.name for each in DECLARED), *COUNTED.values()}
+LABELS = {each.name: each.label for each in DECLARED if each.shape is not Shape.OBJECT}
+LABELS |= {"tools.items": "Tools", "multiAgent.subagents": "Sub-agents"}
 # Below these an agent names things as it likes.
 FREE = (f"{CUSTOM}.", "identity.metadata.")
 
@@ -184,7 +181,7 @@ def may_be_declared(name: str) -> bool:
     """Whether any agent could have a feature of this name, in 1.0's spelling."""
     category, _, rest = name.partition(".")
     if category in CATEGORIES and not name.startswith(FREE):
-        return name in KNOWN
+        return name in LABELS
     return bool(rest)
 
 

@@ -197,8 +197,11 @@ def test_narrowing_by_what_they_support(open_as, three):
 @pytest.mark.parametrize("count", [2, 4])
 def test_it_is_readable_for_everybody(open_as, three, scheme, width, count):
     page = open_as(color_scheme=scheme, viewport={"width": width, "height": 900})
-    fourth = register(card_bytes(name="Fourth", url="https://d.example/a2a")).entry
-    chosen = [*three, fourth][:count]
+    endless = {"name": "create_pull_request_" * 20, "description": ""}
+    said = {"tools": {"items": [endless]}, "custom": {"endless" * 20: True}}
+    said["identity"] = {"name": "Wordy"}
+    wordy = register(json.dumps(said).encode()).entry
+    chosen = [wordy, *three][:count]
     page.goto("/catalog/compare?" + "&".join(f"id={entry.pk}" for entry in chosen))
 
     assert page.evaluate("document.documentElement.scrollWidth") <= width

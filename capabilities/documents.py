@@ -59,6 +59,11 @@ def checked(document: Any, problems: Problems) -> Document:
     return document
 
 
+def dumped(document: Document) -> bytes:
+    """A document that we put together, as text to be kept."""
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
 def decode(text: str, problems: Problems) -> Any:
     """Strict JSON: no NaN, finite numbers; a repeated member is a warning."""
 

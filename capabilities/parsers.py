@@ -86,6 +86,10 @@ class Parser(ABC):
         """Whether the running agent had its say in this one."""
         return False
 
+    def keep_told(self, document: Document, held: Document) -> Document:
+        """A definition that says less, with what the running agent told before."""
+        return document
+
     @abstractmethod
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         """What the document says; everything amiss goes to `problems`."""

@@ -26,6 +26,8 @@ REDIRECT_LIMIT = 3
 NOT_MODIFIED = 304
 # How one answers who tells only those it knows.
 CLOSED = (401, 403)
+# How one answers who has nothing at a place, or nothing for a GET.
+NOTHING = (400, 404, 405, 406, 410, 501)
 ETAG_LIMIT = 500
 # Names under which clouds hand credentials to whoever asks from inside.
 METADATA_HOSTS = {
@@ -74,6 +76,10 @@ class FetchFailed(FetchError):
     """The other side refused, misbehaved or does not exist."""
 
 
+class NothingThere(FetchFailed):
+    """The other side lives, and has nothing of what was asked for at this place."""
+
+
 class AuthorizationNeeded(FetchFailed):
     """The other side lives, and tells only those it knows."""
 
@@ -103,19 +109,15 @@ class Fetched:
     not_modified: bool = False
 
 
-async def fetch(url: str, etag: str = "", authorization: str | None = None) -> Fetched:
+async def fetch(url: str, etag: str = "", authorization: str = "") -> Fetched:
     """GET a definition, or learn that the one with this ETag still holds.
 
-    `authorization` is for this host alone; None where giving one makes no sense.
+    `authorization` is for this host alone.
     """
     seconds = settings.AGENTLENS_FETCH_TIMEOUT
     try:
         async with asyncio.timeout(seconds), guarded_client() as client:
-            return await follow(client, url, etag, authorization or "")
-    except AuthorizationNeeded as error:
-        if authorization is None:
-            raise FetchFailed(str(error)) from error
-        raise
+            return await follow(client, url, etag, authorization)
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise FetchTimeout(f"{host_of(url)} did not answer in {seconds:g} s") from error
     except (httpx2.InvalidURL, ValueError) as error:
@@ -171,7 +173,8 @@ async def answer(url: str, response: httpx2.Response) -> Fetched:
         message = f"{host_of(url)} answered HTTP {response.status_code}"
         raise AuthorizationNeeded(f"{message}: it asks for authorisation")
     if response.status_code != httpx2.codes.OK:
-        raise FetchFailed(f"{host_of(url)} answered HTTP {response.status_code}")
+        kind = NothingThere if response.status_code in NOTHING else FetchFailed
+        raise kind(f"{host_of(url)} answered HTTP {response.status_code}")
     if response.headers.get("Content-Type", "").startswith("text/event-stream"):
         # It may never end; servers of MCP open one for whoever comes by.
         raise FetchFailed(f"{host_of(url)} answered with a stream of events")

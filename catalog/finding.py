@@ -1,13 +1,12 @@
 """Where an agent's definition is, and what it says; nothing is stored."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 
-from capabilities.documents import read_json
+from capabilities.documents import dumped, read_json
 from capabilities.parsers import ParseError, Parser, parse, parsers
 from capabilities.problems import Document, Problem, Problems, Unreadable
 from capabilities.records import AgentRecord, is_web
@@ -18,6 +17,7 @@ from .fetch import (
     FetchError,
     FetchFailed,
     FetchTimeout,
+    NothingThere,
     UrlNotAllowed,
     check_url,
     fetch,
@@ -42,6 +42,8 @@ class Found:
     warnings: list[Problem] = field(default_factory=list)
     # Why it does not say all, if it does not.
     problem: str = ""
+    # Whether an `Authorization` was shown to whoever told it.
+    authorized: bool = False
 
     @property
     def definition(self) -> Definition:
@@ -54,6 +56,7 @@ class Found:
             fetched.url,
             fetched.etag,
             problem=self.problem,
+            authorized=self.authorized,
             due=Due.BY_CALLER,
         )
 
@@ -89,6 +92,8 @@ def search_for(
 
 def search_again(entry: CatalogEntry, authorization: str = "") -> "Search":
     """For an entry's definition where it came from, or at its own address."""
+    if entry.authorized and not authorization:
+        raise AuthorizationNeeded("It was read with an Authorization: give one again")
     agent_type, came_from = entry.agent_type, entry.source_url
     protocol, endpoint = agent_type.protocol, agent_type.endpoint
     places = Places.around(endpoint, protocol)
@@ -100,6 +105,7 @@ def search_again(entry: CatalogEntry, authorization: str = "") -> "Search":
         places,
         protocol,
         authorization,
+        trusted="" if has_say(protocol) else came_from,
         known=held([*places.near, *places.far]),
         itself_first=asks_itself,
         card=agent_type.definition if asks_itself else b"",
@@ -109,6 +115,12 @@ def search_again(entry: CatalogEntry, authorization: str = "") -> "Search":
 def introspects(protocol: str) -> bool:
     parser = parsers.get(protocol)
     return parser is not None and parser.introspects
+
+
+def has_say(protocol: str) -> bool:
+    """Whether an agent itself tells what it is, and no file for it."""
+    parser = parsers.get(protocol)
+    return parser is not None and (parser.introspects or parser.endpoint_apart)
 
 
 def held(places: list[str]) -> dict[str, Fetched]:
@@ -132,6 +144,8 @@ class Search:
     places: Places
     protocol: str = ""
     authorization: str = ""
+    # For whom that is, if not for the agent itself.
+    trusted: str = ""
     # What we hold from these places already.
     known: dict[str, Fetched] = field(default_factory=dict)
     itself_first: bool = False
@@ -150,12 +164,14 @@ class Search:
             failures.append(FetchTimeout("No definition was found in time"))
         if found is None:
             raise self.explained(max(failures, key=telling))
-        return await self.completed(found, deadline)
+        whole = await self.completed(found, deadline)
+        return replace(whole, authorized=bool(self.authorization))
 
     def explained(self, failure: Exception) -> Exception:
         """With what to do about it, where its protocol knows."""
         parser = parsers.get(self.protocol)
-        if parser is None or not parser.unpublished or type(failure) is not FetchFailed:
+        plain = type(failure) in (FetchFailed, NothingThere)
+        if parser is None or not parser.unpublished or not plain:
             return failure
         return FetchFailed(f"{failure}. {parser.unpublished}")
 
@@ -190,7 +206,7 @@ class Search:
 
     async def at(self, place: str) -> Found:
         known, slug = self.known.get(place), self.places.apart.get(place, "")
-        word = self.authorization_for(place) if slug else None
+        word = self.authorization_for(place)
         fetched = await fetch(place, known.etag if known else "", word)
         if known and fetched.not_modified:
             fetched = known
@@ -241,7 +257,7 @@ class Search:
 
     def authorization_for(self, url: str) -> str:
         """It was given for whoever was asked, not for whom a card may name."""
-        same = origin_of(url) == origin_of(self.endpoint)
+        same = origin_of(url) == origin_of(self.trusted or self.endpoint)
         return self.authorization if same else ""
 
     def told_before(self, found: Found, parser: Parser) -> Document:
@@ -302,16 +318,18 @@ def found_in(
     document: Document, fetched: Fetched, parser: Parser, problem: str
 ) -> Found:
     """What was put together from several answers, as if it had been fetched."""
-    raw = json.dumps(document, ensure_ascii=False).encode()
+    raw = dumped(document)
     found = Found(replace(fetched, body=raw), *parse(raw, parser.slug))
     return found.lacking(problem)
 
 
 def telling(error: Exception) -> int:
-    """A card with faults says more than a page that is none, and that than silence."""
+    """A card with faults says more than a page that is none, and that than silence.
+
+    That there is nothing at one place of several says least.
+    """
+    if isinstance(error, ParseError):
+        return 3 + bool(error.reading.protocol) + bool(error.reading.record)
     if isinstance(error, AuthorizationNeeded | Faltered):
-        return 1
-    if not isinstance(error, ParseError):
-        return 0
-    reading = error.reading
-    return 2 + bool(reading.protocol) + bool(reading.record)
+        return 2
+    return 0 if isinstance(error, NothingThere) else 1

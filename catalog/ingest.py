@@ -10,9 +10,10 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from capabilities.documents import dumped, read_json
 from capabilities.kinds import identity, is_relied_on, kinds
-from capabilities.parsers import ParseError, Reading, examine, merges, parsers
-from capabilities.problems import Problem
+from capabilities.parsers import ParseError, Reading, examine, merges, parse, parsers
+from capabilities.problems import Problem, Problems
 from capabilities.records import CAPABILITY_LIMIT, AgentRecord, CapabilityRecord
 
 from . import search
@@ -72,6 +73,8 @@ class Definition:
     introduces: bool = False
     # Why it does not say all, if it does not.
     problem: str = ""
+    # Whether it was told to one who showed an `Authorization`, and perhaps only so.
+    authorized: bool = False
     due: Due = Due.AT_ONCE
     # The entry it was fetched again for, as that was then.
     refreshes: CatalogEntry | None = None
@@ -82,6 +85,19 @@ class Definition:
         if stated is None:
             return self
         record = stated.enriched(self.record.capabilities)
+        return replace(self, record=record, raw=raw)
+
+    def completed_by(self, held: bytes) -> "Definition":
+        """The same with what the running agent told beside the one we hold."""
+        record, parser = self.record, parsers.get(self.record.protocol)
+        if parser is None or not parser.introspects:
+            return self
+        document = read_json(self.raw, Problems())
+        whole = parser.keep_told(document, read_json(held, Problems()))
+        if whole == document:
+            return self
+        raw = dumped(whole)
+        record, _ = parse(raw, record.protocol, record.endpoint)
         return replace(self, record=record, raw=raw)
 
     def beside(self, rows: Iterable[Capability]) -> "Definition":
@@ -157,9 +173,10 @@ def write(definition: Definition) -> Outcome:
         return create(definition.beside(()), key)
     if definition.introduces:
         definition = definition.under(entry.agent_type.definition)
+    definition = definition.completed_by(entry.agent_type.definition)
     definition = definition.beside(entry.agent_type.capabilities.all())
     if is_known(entry.agent_type, definition):
-        touch(entry, definition)
+        see_again(entry, definition)
         announce(EntryIngested(entry.pk, Result.UNCHANGED))
         return Outcome(entry, Result.UNCHANGED)
     then = definition.refreshes
@@ -304,17 +321,48 @@ def follow(entry: CatalogEntry, replaced: bytes, record: AgentRecord) -> bool:
 
 def touch(entry: CatalogEntry, definition: Definition) -> None:
     """Seen now, from here; and due to be probed, if it is one to be probed."""
-    now = timezone.now()
+    place(entry, definition)
+    see(entry, definition)
+    entry.save()
+
+
+def see_again(entry: CatalogEntry, definition: Definition) -> None:
+    """Seen now, and no more than that; unless it was fetched, from there."""
+    written = see(entry, definition)
+    if definition.url:
+        written += place(entry, definition)
+    entry.save(update_fields=written)
+
+
+def see(entry: CatalogEntry, definition: Definition) -> list[str]:
+    """That it was seen now; what of the entry that changes."""
     if not definition.introduces:
-        entry.validity_last_seen = now
+        entry.validity_last_seen = timezone.now()
+    entry.next_probe_at = due_after(entry, definition) if entry.can_be_probed else None
+    return ["validity_last_seen", "next_probe_at"]
+
+
+def place(entry: CatalogEntry, definition: Definition) -> list[str]:
+    """Where it came from, and when to look there again; what of the entry changes."""
     entry.source = definition.source
     # An ETag speaks for the bytes that came with it, and for no others.
     entry.source_etag = definition.etag
     entry.source_url = definition.url or entry.source_url
-    entry.next_probe_at = due_after(entry, definition) if entry.can_be_probed else None
-    entry.next_refresh_at = now + spread(settings.AGENTLENS_REFRESH_INTERVAL)
+    entry.authorized = definition.authorized
+    interval = spread(settings.AGENTLENS_REFRESH_INTERVAL)
+    entry.next_refresh_at = timezone.now() + interval
     entry.definition_problem = definition.problem[:ERROR_LIMIT]
-    entry.save()
+    return PLACED
+
+
+PLACED = [
+    "source",
+    "source_etag",
+    "source_url",
+    "authorized",
+    "next_refresh_at",
+    "definition_problem",
+]
 
 
 def due_after(entry: CatalogEntry, definition: Definition) -> datetime:

@@ -20,6 +20,7 @@ from .fetch import (
     FetchError,
     FetchFailed,
     FetchTimeout,
+    NothingThere,
     check_url,
     guarded_client,
     host_of,
@@ -288,7 +289,7 @@ def reason(url: str, error: BaseException, attempt: Attempt) -> FetchError:
         return FetchFailed(f"Could not connect to {host}")
     elsewhere = attempt.seen and attempt.seen[-1] in REDIRECTS
     words = "sends MCP clients elsewhere: give that address"
-    return FetchFailed(f"{host} {words if elsewhere else 'does not speak MCP'}")
+    return NothingThere(f"{host} {words if elsewhere else 'does not speak MCP'}")
 
 
 def leaves(error: BaseException) -> list[BaseException]:

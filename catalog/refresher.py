@@ -29,7 +29,10 @@ LEASE = timedelta(minutes=5)
 def claim(due: datetime) -> list[CatalogEntry]:
     """Imported entries to look at again; ours until the lease ends, then due again."""
     was_due = Q(next_refresh_at__isnull=True) | Q(next_refresh_at__lte=due)
-    imported = CatalogEntry.objects.watched().filter(source=Source.IMPORT)
+    # What was told to one who showed an Authorization, we could not see again.
+    imported = CatalogEntry.objects.watched().filter(
+        source=Source.IMPORT, authorized=False
+    )
     found = imported.exclude(source_url="").filter(was_due)
     return found.claim("next_refresh_at", BATCH, until=timezone.now() + LEASE)
 

@@ -3,6 +3,7 @@
 import base64
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from django.core import signing
 
@@ -41,11 +42,13 @@ class Candidate:
     endpoint: str = ""
     # Why it does not say all, if it does not.
     problem: str = ""
+    # Whether an `Authorization` was shown to whoever told it.
+    authorized: bool = False
     # When the entry that it was fetched again for had been seen last.
     as_of: str = ""
 
     @classmethod
-    def of(cls, raw: bytes, protocol: str, **known: str) -> "Candidate":
+    def of(cls, raw: bytes, protocol: str, **known: Any) -> "Candidate":
         return cls(base64.b64encode(raw).decode(), protocol, **known)
 
     @classmethod
@@ -58,6 +61,7 @@ class Candidate:
             etag=fetched.etag,
             endpoint=record.endpoint,
             problem=found.problem,
+            authorized=found.authorized,
             as_of=as_of,
         )
 
@@ -126,7 +130,7 @@ def accept(sealed: str, refreshes: CatalogEntry | None = None) -> tuple[Outcome,
     if candidate.url:
         fetched = Fetched(candidate.url, raw, candidate.etag)
         read = parse(raw, candidate.protocol, endpoint)
-        found = Found(fetched, *read, candidate.problem)
+        found = Found(fetched, *read, candidate.problem, candidate.authorized)
         if refreshes is not None:
             refreshes.validity_last_seen = datetime.fromisoformat(candidate.as_of)
         outcome = import_found(found, refreshes)

@@ -133,6 +133,8 @@ class CatalogEntry(models.Model):
     # When a person last said how it is: what was seen before that is no news.
     status_set_at = models.DateTimeField(null=True, blank=True, editable=False)
     next_refresh_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    # Whether its definition was told to one who showed an `Authorization`.
+    authorized = models.BooleanField(default=False, editable=False)
     # Why its definition could not be read, or not wholly, when last looked at.
     definition_problem = models.CharField(max_length=500, blank=True, default="")
 

@@ -125,12 +125,22 @@ def test_providers_are_shared_and_keep_the_first_url():
     assert Provider.objects.get().url == "https://acme.example"
 
 
-def test_the_source_follows_whoever_registered_last():
+def test_the_source_follows_whoever_registered_something_new_last():
     register(card_bytes(), source=Source.DEMO)
-    entry = register(card_bytes(), source=Source.PUSH).entry
+    entry = register(card_bytes(name="Other"), source=Source.PUSH).entry
 
     assert CatalogEntry.objects.get().source == Source.PUSH
     assert entry.next_probe_at is not None
+
+
+def test_the_same_again_changes_nothing_but_when_it_was_seen():
+    register(card_bytes(), source=Source.DEMO)
+    before = CatalogEntry.objects.values().get()
+    register(card_bytes(), source=Source.PUSH)
+    after = CatalogEntry.objects.values().get()
+
+    assert after.pop("validity_last_seen") > before.pop("validity_last_seen")
+    assert after == before
 
 
 def test_demo_entries_are_never_due():

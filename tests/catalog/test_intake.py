@@ -173,6 +173,14 @@ def test_of_failures_alike_the_given_url_s_own_is_told(server):
         find(server.url("/b"))
 
 
+def test_that_one_place_hangs_is_told_and_not_that_others_are_empty(server, settings):
+    settings.AGENTLENS_FETCH_TIMEOUT = 1
+    server.routes["/agent"] = silence
+
+    with pytest.raises(FetchTimeout):
+        find(server.url("/agent"))
+
+
 def test_one_deadline_holds_for_the_whole_search(server, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.6
 
@@ -181,7 +189,7 @@ def test_one_deadline_holds_for_the_whole_search(server, settings):
         yield reply(404)
 
     server.routes = dict.fromkeys([*A2A, *MCP, "/"], slowly)
-    with pytest.raises(FetchFailed):
+    with pytest.raises(FetchTimeout):
         find(server.url())
     assert len(server.requests) < 5
 

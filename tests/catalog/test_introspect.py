@@ -387,7 +387,7 @@ def test_the_word_is_for_whom_one_asked_not_for_whom_a_card_names(server):
 
 
 @needs_tables
-def test_a_refresh_asks_the_server_and_not_its_card(server):
+def test_a_refresh_asks_the_server_and_its_card_on_the_same_host(server):
     server.routes["/mcp"] = gated
     published(server)
     entry = import_url(server.url()).entry
@@ -395,7 +395,7 @@ def test_a_refresh_asks_the_server_and_not_its_card(server):
     refresh(entry, "Bearer sesame")
 
     trusted = {r.path for r in server.requests if r.headers["Authorization"]}
-    assert trusted == {"/mcp"}
+    assert trusted == {"/mcp", "/.well-known/mcp.json"}
     entry.refresh_from_db()
     assert tools(entry) == ["dig"]
 
@@ -422,6 +422,35 @@ def test_what_was_pushed_of_a_server_stays_when_it_is_asked(server):
     assert tools(entry) == ["dig"]
     kept = json.loads(entry.agent_type.definition)
     assert {key: kept[key] for key in card} == card
+
+
+@needs_tables
+def test_pushing_a_card_again_takes_nothing_away_that_its_server_told(server):
+    server.routes["/mcp"] = legacy
+    remote = {"type": "streamable-http", "url": server.url("/mcp")}
+    card = {"name": "com.example/vault", "description": "Vault", "version": "1.0.0"}
+    card["remotes"] = [remote]
+    entry = register(json.dumps(card).encode()).entry
+    refresh(entry)
+
+    assert register(json.dumps(card).encode()).result == "unchanged"
+    renamed = card | {"description": "Keeps things"}
+    told = register(json.dumps(renamed).encode())
+    assert (told.result, told.changes.removed) == ("updated", [])
+    assert told.entry.description == "Keeps things"
+    assert tools(told.entry) == ["dig"]
+
+
+@needs_tables
+def test_a_card_that_lists_tools_is_taken_at_its_word(server):
+    server.routes["/mcp"] = legacy
+    entry = import_url(server.url("/mcp"), "mcp").entry
+    stated = json.loads(entry.agent_type.definition)
+    stated["tools"] = [{"name": "fill", "inputSchema": {"type": "object"}}]
+    register(json.dumps(stated).encode())
+
+    entry.refresh_from_db()
+    assert tools(entry) == ["fill"]
 
 
 @needs_tables

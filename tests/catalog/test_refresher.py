@@ -61,6 +61,25 @@ def test_an_entry_from_before_refreshing_was_known_is_due(imported):
     assert refresh() == 1
 
 
+def choosy(request):
+    """Tells those who know the word of two skills, and others of one."""
+    known = request.headers["Authorization"] == "Bearer sesame"
+    skills = [skill("Greet"), skill("Guard")] if known else [skill("Greet")]
+    return [reply(body=card_bytes(skills=skills))]
+
+
+def test_what_was_told_for_an_authorization_is_not_lost_without_it(server):
+    server.routes["/card"] = choosy
+    entry = import_url(server.url("/card"), authorization="Bearer sesame").entry
+    due()
+
+    assert refresh() == 0
+    assert entry.agent_type.capabilities.filter(kind="a2a.skill").count() == 2
+    import_url(server.url("/card"))
+    due()
+    assert refresh() == 1
+
+
 def test_why_it_failed_is_told_and_gone_when_it_works_again(server, imported):
     held = server.routes.pop("/card")
     refresh()

@@ -58,17 +58,9 @@ FORMAT_VERSIONED = "/mcp-server-card/"
 TOOLS_SUPPORTED = "tools.supported"
 UNFILLED = re.compile(r"\$\{|\{\{|\$[A-Z]")
 
+LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 # What a running server tells better than its card.
-TOLD = (
-    "serverInfo",
-    "protocolVersion",
-    "capabilities",
-    "instructions",
-    "tools",
-    "resources",
-    "resourceTemplates",
-    "prompts",
-)
+TOLD = ("serverInfo", "protocolVersion", "capabilities", "instructions", *LISTS)
 # Where one may read about a server, the best first.
 READ_ABOUT = ("documentationUrl", "websiteUrl", "website_url", "homepage")
 # Marks a card that was completed so.
@@ -111,6 +103,13 @@ class MCPParser(Parser):
         own = {key: told[key] for key in TOLD if key in told}
         whole = {**kept, **own, "_meta": meta}
         return whole if at == "$" else {**document, "server": whole}
+
+    def keep_told(self, document: Document, held: Document) -> Document:
+        """A card that lists nothing takes nothing away."""
+        lists = any(key in unwrapped(document)[0] for key in LISTS)
+        if lists or not self.is_completed(held):
+            return document
+        return self.complete(document, unwrapped(held)[0])
 
     def connection(self, document: Document, record: AgentRecord) -> Connection:
         return connection(unwrapped(document)[0], record)

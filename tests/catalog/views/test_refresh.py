@@ -68,7 +68,8 @@ def test_one_that_asks_for_authorisation_can_be_given_it(curator, server):
     closed = post(curator, entry)
     opened = post(curator, entry, authorization="Bearer sesame")
 
-    assert "127.0.0.1 asks for authorisation." in closed.content.decode()
+    told = "It was read with an Authorization: give one again."
+    assert told in closed.content.decode()
     assert "The definition is as it was" in opened.content.decode()
     assert "sesame" not in opened.content.decode()
 

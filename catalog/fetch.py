@@ -7,11 +7,11 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,9 +50,6 @@ NOT_PUBLIC = (
     ipaddress.ip_network("3fff::/20"),
     ipaddress.ip_network("fec0::/10"),
 )
-# Not the loop's own threads: a loop that ends waits for those, however slow the DNS.
-# Many, for a name that is dead keeps one waiting long after everybody gave up.
-LOOK_UPS = ThreadPoolExecutor(256, "look-up")
 # They tell addresses, headers and answers, secrets in them included: not in our logs.
 for talkative in ("httpx2", "httpcore2", "mcp"):
     logging.getLogger(talkative).addHandler(logging.NullHandler())
@@ -96,7 +93,7 @@ class TooBusy(FetchError):
     """Nobody was asked: too many are being asked already."""
 
     # Seconds after which it is worth trying again.
-    wait = 1
+    wait: float = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,10 +351,21 @@ def look_up(host: str, port: int) -> Future[list[Any]]:
     with ONE_BY_ONE:
         if (begun := looking_up.get(key)) is not None:
             return begun
-        asked = (host, port, socket.AF_UNSPEC, socket.SOCK_STREAM)
-        looking_up[key] = begun = LOOK_UPS.submit(socket.getaddrinfo, *asked)
+        looking_up[key] = begun = Future()
     begun.add_done_callback(lambda _: looking_up.pop(key, None))
+    # Of nobody's pool: neither a loop nor a process that ends waits for slow DNS.
+    Thread(target=settle, args=(begun, host, port), daemon=True).start()
     return begun
+
+
+def settle(begun: Future[list[Any]], host: str, port: int) -> None:
+    """Look the name up, and tell those who wait for it."""
+    try:
+        found = socket.getaddrinfo(host, port, socket.AF_UNSPEC, socket.SOCK_STREAM)
+    except Exception as error:  # noqa: BLE001 - for those who wait to judge
+        begun.set_exception(error)
+    else:
+        begun.set_result(found)
 
 
 def may_visit(address: Address) -> bool:

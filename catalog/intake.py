@@ -140,16 +140,30 @@ def same_agent(entry: CatalogEntry, found: Found) -> Found:
     return found
 
 
-def claim_probe(entry: CatalogEntry) -> float:
-    """Make this probe ours, and 0; or how long to wait until somebody may ask again."""
+class TooSoon(TooBusy):
+    """Somebody has just asked this one."""
+
+    def __init__(self, wait: float) -> None:
+        super().__init__("This agent was just probed")
+        self.wait = wait
+
+
+def probe_asked(entry: CatalogEntry) -> Probe | None:
+    """Probe an entry because somebody wants it; raises when it was just probed."""
+    with waiting():
+        claim_probe(entry)
+        return probe_now(entry)
+
+
+def claim_probe(entry: CatalogEntry) -> None:
+    """Make this probe ours, and nobody else's meanwhile."""
     now, pause = timezone.now(), timedelta(seconds=settings.AGENTLENS_PROBE_PAUSE)
     rested = Q(asked_at=None) | Q(asked_at__lte=now - pause)
     mine = CatalogEntry.objects.filter(rested, pk=entry.pk)
-    if mine.update(asked_at=now, next_probe_at=lease_end()):
-        return 0.0
-    entry.refresh_from_db(fields=["asked_at"])
-    asked_at = entry.asked_at or now
-    return max(0.001, (asked_at + pause - now).total_seconds())
+    if not mine.update(asked_at=now, next_probe_at=lease_end()):
+        entry.refresh_from_db(fields=["asked_at"])
+        asked_at = entry.asked_at or now
+        raise TooSoon(max(0.001, (asked_at + pause - now).total_seconds()))
 
 
 def probe_now(entry: CatalogEntry) -> Probe | None:

@@ -44,15 +44,22 @@ class Faltered(FetchFailed):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The introspection document; `withheld` are lists that are missing, and why."""
+    """The introspection document; `withheld` are lists that are missing, and why.
+
+    `endless` are those that went on longer than anybody reads.
+    """
 
     document: Document
     withheld: dict[str, str] = field(default_factory=dict)
+    endless: list[str] = field(default_factory=list)
 
     @property
     def problem(self) -> str:
         each = (f"{name} ({why[:WORDS]})" for name, why in self.withheld.items())
-        return f"the server did not list its {', '.join(each)}" if self.withheld else ""
+        words = [f"the server did not list its {', '.join(each)}"] * bool(self.withheld)
+        for name in self.endless:
+            words.append(f"of its {name} only {PAGE_LIMIT} pages were read")
+        return "; ".join(words)
 
     def beside(self, earlier: Document) -> Document:
         """The document; what is withheld now stays as it was told earlier."""
@@ -226,7 +233,9 @@ async def add_list(
     from mcp import MCPError  # noqa: PLC0415
 
     try:
-        told.document[name] = await every(name, method, attempt)
+        told.document[name], is_whole = await every(name, method, attempt)
+        if not is_whole:
+            told.endless.append(name)
     except MCPError:
         if not attempt.refusal or attempt.is_closed:
             raise
@@ -239,8 +248,11 @@ async def add_list(
 
 async def every(
     name: str, method: Callable[..., Awaitable[Any]], attempt: Attempt
-) -> list[Any]:
-    """All pages of a list; a server that goes round in circles is stopped."""
+) -> tuple[list[Any], bool]:
+    """All pages of a list, and whether there were no more than we read.
+
+    A server that goes round in circles is stopped.
+    """
     items: list[Any] = []
     cursors: set[str | None] = {None}
     cursor: str | None = None
@@ -249,9 +261,9 @@ async def every(
         listed, cursor = page.get(name), page.get("nextCursor")
         items += listed if isinstance(listed, list) else []
         if not isinstance(cursor, str) or not cursor or cursor in cursors:
-            return items
+            return items, True
         cursors.add(cursor)
-    return items
+    return items, False
 
 
 async def page_of(

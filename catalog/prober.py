@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -21,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 # As many outcomes as are written down at once.
 PAGE = 100
-# So many may wait for one host; more are put off, about so many seconds.
+# So many wait for one host; more are put off, about so many seconds.
 QUEUE, SOON = 64, 10.0
 
 
@@ -137,6 +138,9 @@ class Prober:
         self.places = asyncio.Semaphore(settings.AGENTLENS_PROBE_CONCURRENCY)
         self.hosts: dict[str, Host] = {}
         self.running: set[asyncio.Task[None]] = set()
+        self.asked = 0
+        # So many may wait for one host.
+        self.queue = QUEUE
         self.notes = [Notes(targets) for targets in watched]
 
     async def __aenter__(self) -> Self:
@@ -148,19 +152,18 @@ class Prober:
         await asyncio.gather(*self.running, return_exceptions=True)
 
     async def round(self) -> int:
-        """Probe everything that is due now; how many that was."""
+        """Probe everything that is due now; how many were asked."""
+        self.queue = sys.maxsize
         # Not what comes due meanwhile: a long round would never end.
-        count = await self.begin(due=timezone.now())
+        await self.begin(due=timezone.now())
         await asyncio.gather(*self.running)
-        return count
+        return self.asked
 
-    async def begin(self, due: datetime | None = None) -> int:
+    async def begin(self, due: datetime | None = None) -> None:
         """Begin asking all that is due; those who answer slowly hold up nobody else."""
-        count = 0
-        while begun := sum([await self.claim(notes, due) for notes in self.notes]):
-            count += begun
+        while sum([await self.claim(notes, due) for notes in self.notes]):
+            pass
         self.hosts = {n: h for n, h in self.hosts.items() if not h.is_forgettable}
-        return count
 
     async def claim(self, notes: "Notes", due: datetime | None) -> int:
         await self.room()
@@ -207,13 +210,14 @@ class Prober:
     async def ask(self, notes: "Notes", item: Any, lease_ends: float) -> None:
         targets, target = notes.targets, notes.targets.target(item)
         host = self.hosts.setdefault(target.host, Host())
-        outcome, pause = None, SOON if host.waiting >= QUEUE else 0.0
+        outcome, pause = None, SOON if host.waiting >= self.queue else 0.0
         with host.in_use():
             if not pause:
                 async with host.turn(), self.places:
                     pause = host.pause_left if targets.is_down(item) else 0.0
                     # Past its lease it is due again for all.
                     if not pause and time.monotonic() <= lease_ends:
+                        self.asked += 1
                         outcome = await probe(target)
                         host.note(outcome)
             if pause:

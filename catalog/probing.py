@@ -98,20 +98,30 @@ async def asked(target: Target) -> Probe:
     """Ask in turn until an answer shows life; tell the last reason when none does."""
     at = timezone.now()
     seconds = settings.AGENTLENS_PROBE_TIMEOUT
-    failures: list[Answer] = []
-    try:
-        async with asyncio.timeout(seconds), guarded_client() as client:
-            for ask in target.asks():
-                if ask.after and failures and failures[-1].status not in ask.after:
-                    break
-                answer = await attempt(client, ask)
-                if not answer.error:
-                    return Probe(at, answer.latency_ms)
-                failures.append(answer)
-    except TimeoutError:
-        failures.append(Answer(f"Timed out after {seconds:g} s"))
-    told = max(failures, key=telling, default=Answer("Nothing to ask"))
+    answers: list[Answer] = []
+    async with guarded_client() as client:
+        try:
+            async with asyncio.timeout(seconds):
+                await attempts(client, target, answers)
+        except TimeoutError:
+            answers.append(Answer(f"Timed out after {seconds:g} s"))
+        for answer in answers:
+            await close_session(client, answer)
+    if answers and not answers[-1].error:
+        return Probe(at, answers[-1].latency_ms)
+    told = max(reversed(answers), key=telling, default=Answer("Nothing to ask"))
     return Probe(at, error=told.error)
+
+
+async def attempts(
+    client: httpx2.AsyncClient, target: Target, answers: list["Answer"]
+) -> None:
+    for ask in target.asks():
+        if ask.after and answers and answers[-1].status not in ask.after:
+            return
+        answers.append(await attempt(client, ask))
+        if not answers[-1].error:
+            return
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +131,8 @@ class Answer:
     error: str = ""
     latency_ms: int = 0
     status: int = 0
+    # How to take leave of one who opened a session for us.
+    farewell: httpx2.Request | None = None
 
 
 def telling(answer: Answer) -> bool:
@@ -137,10 +149,10 @@ async def attempt(client: httpx2.AsyncClient, ask: Ask) -> Answer:
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError) as failure:
         return Answer(in_words(failure))
     latency_ms = round((time.perf_counter() - started) * 1000)
-    await close_session(client, ask, response)
     status = response.status_code
     lives = response.is_success or status in ALIVE
-    return Answer("" if lives else f"HTTP {status}", latency_ms, status)
+    error = "" if lives else f"HTTP {status}"
+    return Answer(error, latency_ms, status, leave(client, ask, response))
 
 
 async def headers_of(client: httpx2.AsyncClient, ask: Ask) -> httpx2.Response:
@@ -158,20 +170,24 @@ async def headers_of(client: httpx2.AsyncClient, ask: Ask) -> httpx2.Response:
     raise FetchError(f"Redirects more than {REDIRECT_LIMIT} times")
 
 
-async def close_session(
+def leave(
     client: httpx2.AsyncClient, ask: Ask, response: httpx2.Response
-) -> None:
+) -> httpx2.Request | None:
     """We only wanted to know; the server need not remember us."""
     key = response.headers.get(ask.session) if ask.session else None
     if key is None:
+        return None
+    headers = ask.headers | {ask.session: key}
+    return client.build_request("DELETE", response.url, headers=headers)
+
+
+async def close_session(client: httpx2.AsyncClient, answer: Answer) -> None:
+    """How it takes leave says nothing of how it is, nor how long that takes."""
+    if answer.farewell is None:
         return
-    farewell = client.build_request(
-        "DELETE", response.url, headers=ask.headers | {ask.session: key}
-    )
-    # How it takes leave says nothing of how it is.
     with contextlib.suppress(TimeoutError, httpx2.HTTPError, FetchError, OSError):
         async with asyncio.timeout(FAREWELL):
-            await (await client.send(farewell, stream=True)).aclose()
+            await (await client.send(answer.farewell, stream=True)).aclose()
 
 
 def causes(failure: BaseException | None) -> Iterator[BaseException]:

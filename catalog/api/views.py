@@ -7,7 +7,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import mixins
 from rest_framework.decorators import action
-from rest_framework.exceptions import Throttled
 from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
@@ -213,9 +212,7 @@ class CatalogEntryViewSet(
         validated(NothingSerializer(data=request.data))
         if not entry.can_be_probed:
             raise Conflict("This agent is never probed")
-        if wait := intake.claim_probe(entry):
-            raise Throttled(wait)
-        outcome = intake.probe_now(entry)
+        outcome = intake.probe_asked(entry)
         return Response(ProbeSerializer({"outcome": outcome, "health": entry}).data)
 
     @extend_schema(

@@ -12,7 +12,7 @@ from ..fetch import AuthorizationNeeded, FetchError
 from ..forms import RefreshForm
 from ..health import Probe
 from ..ingest import Outdated, Result
-from ..intake import NotRefreshable, claim_probe, probe_now
+from ..intake import NotRefreshable, probe_asked
 from ..models import CatalogEntry
 from ..review import Expired, accept, look_again
 from .access import curator
@@ -43,13 +43,11 @@ def entry_probe(request, pk):
     entry = get_object_or_404(CatalogEntry.objects.select_related("agent_type"), pk=pk)
     if not entry.can_be_probed:
         messages.error(request, "This agent is never probed.")
-    elif claim_probe(entry):
-        messages.error(request, "This agent was just probed.")
     else:
         try:
-            tell(request, probe_now(entry))
+            tell(request, probe_asked(entry))
         except FetchError as error:
-            messages.error(request, str(error))
+            messages.error(request, f"{error}.")
     return redirect("catalog:entry_detail", entry.pk)
 
 

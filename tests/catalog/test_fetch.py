@@ -1,8 +1,11 @@
 import asyncio
 import gzip
 import ipaddress
+import os
 import socket
 import ssl
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
@@ -469,6 +472,33 @@ async def test_a_slow_look_up_counts_as_time_too(monkeypatch, settings, hurried)
 
     with pytest.raises(FetchTimeout):
         await fetch("http://agent.example/")
+
+
+def test_nobody_who_ends_waits_for_a_slow_look_up():
+    script = """
+import asyncio, socket, time, django
+django.setup()
+from django.conf import settings
+from catalog.fetch import FetchTimeout, fetch
+settings.AGENTLENS_FETCH_TIMEOUT = 0.2
+socket.getaddrinfo = lambda *_: time.sleep(60)
+try:
+    asyncio.run(fetch("http://agent.example/"))
+except FetchTimeout:
+    print("not waited for")
+"""
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "agentlens.settings"}
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(
+        command,
+        check=True,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=40,
+    )
+
+    assert ended.stdout == "not waited for\n"
 
 
 async def test_many_who_ask_for_a_name_wait_for_one_answer(monkeypatch, hurried):

@@ -243,7 +243,9 @@ def test_who_lists_nothing_for_ever_is_left(server, monkeypatch):
     monkeypatch.setattr(introspect_module, "PAGE_LIMIT", 5)
     server.routes["/mcp"] = speaking(tools=next_page)
 
-    assert told(server.url("/mcp"))["tools"] == []
+    answer = asyncio.run(introspect(server.url("/mcp")))
+    assert answer.document["tools"] == []
+    assert answer.problem == "of its tools only 5 pages were read"
 
 
 def test_who_will_not_be_left_has_said_all_the_same(server):

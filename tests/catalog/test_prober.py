@@ -328,7 +328,7 @@ def test_of_a_host_where_all_fails_only_one_that_is_gone_is_asked(farm, settings
     gone = due(farm, 10)
     go(offline_since=timedelta(minutes=59))
     farm.routes = dict.fromkeys(farm.routes, reply(500))
-    assert probe_round() == 10
+    assert probe_round() == 1
 
     assert len(farm.requests) == 1
     later = CatalogEntry.objects.filter(next_probe_at__gt=timezone.now())
@@ -393,12 +393,26 @@ def test_of_too_many_who_wait_for_a_host_some_are_put_off(farm, settings, monkey
     monkeypatch.setattr(prober_module, "QUEUE", 4)
     settings.AGENTLENS_PROBES_PER_HOST = 1
     due(farm, 20)
-    probe_round()
 
+    async def scenario():
+        async with Prober() as prober:
+            await prober.begin()
+            await asyncio.gather(*prober.running)
+
+    asyncio.run(scenario())
     soon = timezone.now() + timedelta(seconds=15)
     put_off = CatalogEntry.objects.filter(last_probed_at=None, next_probe_at__lt=soon)
     assert 0 < put_off.count() < 20
     assert put_off.count() + probed() == 20
+
+
+def test_who_wants_a_whole_round_waits_for_all_of_it(farm, settings, monkeypatch):
+    monkeypatch.setattr(prober_module, "QUEUE", 4)
+    settings.AGENTLENS_PROBES_PER_HOST = 1
+    due(farm, 20)
+
+    assert probe_round() == 20
+    assert probed() == 20
 
 
 def test_a_prober_that_is_stopped_ends_well_and_soon(farm):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from catalog import probing
 from catalog.probing import FAREWELL, Target, probe
 from tests.servers import certificate, head, redirect, reply, serving, silence
 
@@ -112,6 +113,42 @@ def test_who_does_not_let_us_leave_lives_all_the_same(server):
     assert outcome.ok
     assert outcome.latency_ms < FAREWELL * 1000
     assert server.requests[-1].method == "DELETE"
+
+
+@pytest.mark.parametrize(
+    ("greeted", "error"),
+    [(reply(503), "HTTP 503"), (silence, "Timed out after 1 s")],
+    ids=["fails", "hangs"],
+)
+def test_that_it_fails_is_told_and_not_that_it_is_of_an_older_revision(
+    server, settings, greeted, error
+):
+    settings.AGENTLENS_PROBE_TIMEOUT = 1
+
+    def older(request):
+        if json.loads(request.body)["method"] == "server/discover":
+            return [reply(400)]
+        return greeted(request) if callable(greeted) else [greeted]
+
+    server.routes["/mcp"] = older
+
+    assert ask("mcp", server.url("/mcp")).error == error
+
+
+def test_leaving_does_not_count_as_answering(server, settings, monkeypatch):
+    """However little time is left when the answer comes."""
+    settings.AGENTLENS_PROBE_TIMEOUT = 1
+    monkeypatch.setattr(probing, "FAREWELL", 1.5)
+
+    def clinging(request):
+        if request.method == "DELETE":
+            return silence(request)
+        return [reply(body=b"{}", mcp_session_id="s1")]
+
+    answers = iter([[reply(400)]])
+    server.routes["/mcp"] = lambda request: next(answers, None) or clinging(request)
+
+    assert ask("mcp", server.url("/mcp")).ok
 
 
 def test_an_mcp_server_of_2024_is_listened_to(server):

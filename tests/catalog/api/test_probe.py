@@ -89,11 +89,14 @@ def test_when_too_many_wait_for_agents_the_next_is_told_to_come_back(
     editor, agent, monkeypatch
 ):
     monkeypatch.setattr(intake, "PLACES", BoundedSemaphore(1))
+    before = CatalogEntry.objects.values().get()
     with intake.PLACES:
         answer = probe(editor, agent)
 
     assert_refused(answer, 429, "RATE_LIMITED")
     assert answer["Retry-After"] == "1"
+    assert CatalogEntry.objects.values().get() == before
+    assert probe(editor, agent).status_code == 200
 
 
 @pytest.mark.parametrize("body", [b"{bad", b'{"timeout": 5}', b"[]"])

@@ -13,6 +13,7 @@ from rest_framework.views import set_rollback
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
 from catalog.fetch import (
+    FetchError,
     FetchFailed,
     FetchTimeout,
     TooBusy,
@@ -70,7 +71,10 @@ def exception_handler(error, context):
         return None
     set_rollback()
     status, body = described
-    return Response(body, status=status, headers=headers(error))
+    response = Response(body, status=status, headers=headers(error))
+    # That somebody else's server fails is told to who asked, and no error of ours.
+    response._has_been_logged = isinstance(error, FetchError)
+    return response
 
 
 def describe(error) -> tuple[int, dict] | None:

@@ -7,12 +7,12 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 from math import ceil
 from statistics import fmean
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from django.utils import timezone
 
-from .models import CatalogEntry, HealthHour, ProbeResult
+from .models import CatalogEntry, Counted, HealthHour, ProbeResult
 
 KEEP_PROBES = timedelta(hours=48)
 KEEP_HOURS = timedelta(days=90)
@@ -79,20 +79,49 @@ class Day:
     uptime: float | None
 
 
+class Remembered(NamedTuple):
+    """A probe as it is read: there are many, and models take their time."""
+
+    at: datetime
+    latency_ms: int | None
+    error: str
+
+    @property
+    def ok(self) -> bool:
+        return not self.error
+
+
+@dataclass(frozen=True, slots=True)
+class Hour(Counted):
+    """The same of an hour's counts."""
+
+    hour: datetime
+    probes: int
+    failures: int
+    latency_total_ms: int
+
+
+COUNTS = ("hour", "probes", "failures", "latency_total_ms")
+
+
 @dataclass(frozen=True)
 class History:
     """What is remembered of one entry, the newest probes first."""
 
     now: datetime
-    probes: list[ProbeResult]
-    hours: list[HealthHour]
+    probes: list[Remembered]
+    hours: list[Hour]
 
     @classmethod
     def of(cls, entry: CatalogEntry, now: datetime | None = None) -> "History":
         now = now or timezone.now()
         probes = entry.probe_results.filter(at__gt=now - DAY)
         hours = entry.health_hours.filter(hour__gte=hour_of(now - KEEP_HOURS))
-        return cls(now, list(probes), list(hours))
+        return cls(
+            now,
+            [Remembered(*row) for row in probes.values_list(*Remembered._fields)],
+            [Hour(*row) for row in hours.values_list(*COUNTS)],
+        )
 
     @property
     def uptime(self) -> dict[str, float | None]:
@@ -102,7 +131,7 @@ class History:
         return uptime_of(self.hours, self.now - window, self.now)
 
     @property
-    def last_week(self) -> list[HealthHour]:
+    def last_week(self) -> list[Hour]:
         since = hour_of(self.now - WINDOWS["7d"])
         return [hour for hour in self.hours if hour.hour > since]
 
@@ -123,10 +152,14 @@ class History:
     def failed(self) -> int:
         return sum(not probe.ok for probe in self.probes)
 
+    @property
+    def last_failure(self) -> Remembered | None:
+        return next((probe for probe in self.probes if not probe.ok), None)
+
     @cached_property
     def days(self) -> list[Day]:
         """Ninety of them, up to today."""
-        by_day: dict[date, list[HealthHour]] = defaultdict(list)
+        by_day: dict[date, list[Hour]] = defaultdict(list)
         for hour in self.hours:
             by_day[hour.hour.date()].append(hour)
         first = self.now.date() - timedelta(days=KEEP_HOURS.days - 1)
@@ -139,22 +172,21 @@ def uptimes(entries: Iterable[UUID], window: timedelta) -> dict[UUID, float]:
     """Of those of these entries that were probed in the time, up to now."""
     now = timezone.now()
     since = now - window
-    by_entry: dict[UUID, list[HealthHour]] = defaultdict(list)
-    lately = HealthHour.objects.filter(hour__gte=hour_of(since))
-    for hour in lately.filter(entry__in=entries):
-        by_entry[hour.entry_id].append(hour)
+    by_entry: dict[UUID, list[Hour]] = defaultdict(list)
+    lately = HealthHour.objects.filter(hour__gte=hour_of(since), entry__in=entries)
+    for pk, *counts in lately.values_list("entry_id", *COUNTS):
+        by_entry[pk].append(Hour(*counts))
     shares = {pk: uptime_of(hours, since, now) for pk, hours in by_entry.items()}
     return {pk: share for pk, share in shares.items() if share is not None}
 
 
-def uptime_of(
-    hours: Iterable[HealthHour], since: datetime, now: datetime
-) -> float | None:
+def uptime_of(hours: Iterable[Hour], since: datetime, now: datetime) -> float | None:
     """Each hour counts the same, for agents that fail are asked less often.
 
     The first and the last only as far as they lie in that time.
     """
-    known = [hour for hour in hours if hour.hour >= hour_of(since)]
+    first = hour_of(since)
+    known = [hour for hour in hours if hour.hour >= first]
     parts = (min(hour.hour + HOUR, now) - max(hour.hour, since) for hour in known)
     weights = [max(MINUTE, part) / HOUR for part in parts]
     return fmean((hour.uptime for hour in known), weights) if known else None

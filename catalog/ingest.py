@@ -32,6 +32,8 @@ from .models import (
 
 # Racing writers meet a unique constraint a few times at most, then see each other.
 ATTEMPTS = 5
+# So many changes of one agent are remembered.
+CHANGES_KEPT = 100
 # What a definition says and a curator may say better.
 CURATED = ("display_name", "description")
 
@@ -253,6 +255,8 @@ def update(entry: CatalogEntry, definition: Definition) -> Outcome:
         removed=changes.removed,
         changed=changes.changed,
     )
+    forgotten = entry.changes.values("pk")[CHANGES_KEPT:]
+    DefinitionChange.objects.filter(pk__in=forgotten).delete()
     search.index(CatalogEntry.objects.filter(pk=entry.pk))
     announce(EntryIngested(entry.pk, Result.UPDATED))
     return Outcome(entry, Result.UPDATED, changes)

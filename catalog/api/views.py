@@ -1,7 +1,7 @@
 """The catalog over HTTP: each view translates, and calls what does the work."""
 
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Prefetch
+from django.db.models import Count
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -20,14 +20,7 @@ from ..curate import curate
 from ..filters import CatalogEntryFilterSet
 from ..history import History
 from ..ingest import Outdated, Result
-from ..models import (
-    AgentType,
-    Capability,
-    CatalogEntry,
-    Source,
-    Status,
-    capability_count,
-)
+from ..models import AgentType, Capability, CatalogEntry, Source, Status
 from ..rest.errors import Conflict, EntryNotFound, InvalidParameter
 from ..rest.pagination import StrictPagination
 from ..rest.parsers import DEFINITION_PARSERS
@@ -193,11 +186,7 @@ class CatalogEntryViewSet(
     def versions(self, request, pk):
         """Every version known, newest first, with what changed on the way."""
         entry = self.get_object()
-        versions = AgentType.objects.filter(agent_key=entry.agent_key)
-        changes = entry.changes.defer("replaced_definition")
-        versions = versions.prefetch_related(Prefetch("changes", queryset=changes))
-        versions = versions.annotate(capability_count=capability_count("pk"))
-        page = self.paginate_queryset(versions)
+        page = self.paginate_queryset(AgentType.objects.versions_of(entry))
         for version in page:
             version.current = version.pk == entry.agent_type_id
         return self.get_paginated_response(VersionSerializer(page, many=True).data)

@@ -29,22 +29,32 @@ def invent_past(entry: CatalogEntry) -> None:
 
 
 def invented(entry: CatalogEntry, now: datetime) -> Iterator[ProbeResult]:
-    """A probe an hour, and two of them lately; the oldest first."""
+    """A probe an hour, and two of them lately; the oldest first.
+
+    After its last success there are as many failures as the story tells of.
+    """
     whims = Random(entry.agent_key)  # noqa: S311 - no secret
+    failures = entry.consecutive_failures
+    end = (entry.last_success_at or now - PAST) if failures else now
     at = now - PAST
-    while at <= now:
-        gone = entry.consecutive_failures and at > (entry.last_success_at or at - PAST)
-        mishap = whims.random() < MISHAP and at < now
-        usual = entry.latency_ms
-        # Who is heard, and not asked, has none.
-        latency = usual and round(usual * whims.uniform(0.8, 1.3))
-        yield ProbeResult(
-            entry=entry,
-            at=at,
-            latency_ms=None if gone or mishap else latency,
-            error=(entry.last_error or "HTTP 503") if gone or mishap else "",
-        )
+    while at < end:
+        mishap = whims.random() < MISHAP
+        yield answered(entry, at, whims, "HTTP 503" if mishap else "")
         at += timedelta(minutes=30 if now - at <= KEEP_PROBES else 60)
+    yield from (
+        answered(entry, end + (now - end) * n / failures, whims, entry.last_error)
+        for n in range(1, failures + 1)
+    )
+
+
+def answered(
+    entry: CatalogEntry, at: datetime, whims: Random, error: str
+) -> ProbeResult:
+    usual = entry.latency_ms
+    # Who is heard, and not asked, has none.
+    latency = usual and round(usual * whims.uniform(0.8, 1.3))
+    told = {"latency_ms": None if error else latency, "error": error}
+    return ProbeResult(entry=entry, at=at, **told)
 
 
 def counted(

@@ -3,7 +3,7 @@ from .capability import Capability, capability_count
 from .catalog_entry import REACHABLE, CatalogEntry, Source, Status
 from .definition_change import DefinitionChange
 from .entry_text import EntryText
-from .probe_history import HealthHour, HourCount, ProbeResult
+from .probe_history import Counted, HealthHour, HourCount, ProbeResult
 from .provider import Provider
 from .search_row import SearchRow
 from .seen_envelope import SeenEnvelope
@@ -13,6 +13,7 @@ __all__ = [
     "AgentType",
     "Capability",
     "CatalogEntry",
+    "Counted",
     "DefinitionChange",
     "EntryText",
     "HealthHour",

@@ -2,13 +2,25 @@ import hashlib
 from uuid import uuid4
 
 from django.db import models
+from django.db.models import Prefetch
 
 from capabilities.parsers import protocol_choices
+
+from .capability import capability_count
 
 
 def agent_key(protocol: str, endpoint: str) -> str:
     """What makes two definitions the same agent, whatever their versions."""
     return hashlib.sha256(f"{protocol}{endpoint}".encode()).hexdigest()
+
+
+class AgentTypeQuerySet(models.QuerySet):
+    def versions_of(self, entry):
+        """Every version of an entry's agent, the newest first, with what changed."""
+        changes = entry.changes.defer("replaced_definition")
+        known = self.filter(agent_key=entry.agent_key)
+        known = known.prefetch_related(Prefetch("changes", queryset=changes))
+        return known.annotate(capability_count=capability_count("pk"))
 
 
 class AgentType(models.Model):
@@ -29,6 +41,8 @@ class AgentType(models.Model):
     )
     raw_definition = models.BinaryField()
     created_on = models.DateTimeField(auto_now_add=True)
+
+    objects = AgentTypeQuerySet.as_manager()
 
     class Meta:
         db_table = "agent_types"

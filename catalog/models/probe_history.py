@@ -49,7 +49,26 @@ class HourCountQuerySet(models.QuerySet):
         )
 
 
-class HourCount(models.Model):
+class Counted:
+    """What follows from counts of probes."""
+
+    probes: Any
+    failures: Any
+    latency_total_ms: Any
+
+    @property
+    def uptime(self) -> float:
+        return 1 - self.failures / self.probes
+
+    @property
+    def latency_ms(self) -> int | None:
+        """On average; None where nobody answered, or nobody was asked but heard."""
+        answered = self.probes - self.failures
+        timed = answered and self.latency_total_ms
+        return round(self.latency_total_ms / answered) if timed else None
+
+
+class HourCount(Counted, models.Model):
     """All probes of something in one hour, counted."""
 
     hour = models.DateTimeField(db_index=True)
@@ -71,17 +90,6 @@ class HourCount(models.Model):
         self.probes += 1
         self.failures += bool(error)
         self.latency_total_ms += latency_ms or 0
-
-    @property
-    def uptime(self) -> float:
-        return 1 - self.failures / self.probes
-
-    @property
-    def latency_ms(self) -> int | None:
-        """On average; None where nobody answered, or nobody was asked but heard."""
-        answered = self.probes - self.failures
-        timed = answered and self.latency_total_ms
-        return round(self.latency_total_ms / answered) if timed else None
 
 
 class HealthHour(HourCount):

@@ -1,5 +1,5 @@
 from django.core.paginator import Paginator
-from django.db.models import Count, Prefetch
+from django.db.models import Count
 from django.http import Http404
 from django.shortcuts import render
 from django.utils.http import urlencode
@@ -13,7 +13,7 @@ from ..compare import CHOSEN, MOST, Side, chosen, sections
 from ..filters import FEATURE_LIMIT, SORTS, CatalogEntryFilterSet, is_feature
 from ..history import History
 from ..htmx import wants_partial
-from ..models import AgentType, Capability, CatalogEntry, Status, capability_count
+from ..models import AgentType, Capability, CatalogEntry, Status
 from .access import reader
 from .health import HealthPanel
 
@@ -158,18 +158,9 @@ def entry_detail(request, pk):
         "connection": connection_of(
             agent_type.definition, agent_type.protocol, agent_type.endpoint
         ),
-        "versions": versions(entry),
+        "versions": AgentType.objects.versions_of(entry).defer("raw_definition")[:100],
         "health": HealthPanel(History.of(entry)),
         "supports": list(sections([Side.of(entry, capabilities)])),
         "definition": agent_type.definition.decode(errors="replace"),
     }
     return render(request, "catalog/entry_detail.html", context)
-
-
-def versions(entry: CatalogEntry) -> list[AgentType]:
-    """Every version, the newest first, with the changes that led to it."""
-    known = AgentType.objects.filter(agent_key=entry.agent_key)
-    changes = entry.changes.defer("replaced_definition")
-    known = known.defer("raw_definition")
-    known = known.prefetch_related(Prefetch("changes", queryset=changes))
-    return list(known.annotate(capability_count=capability_count("pk"))[:100])

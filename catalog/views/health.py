@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-from ..history import DAY, Day, History, percent
-from ..models import ProbeResult
+from ..history import DAY, Day, History, Remembered, percent
 
 WIDTH, HEIGHT = 720, 120
 SLOTS = 96
@@ -30,9 +29,9 @@ class HealthPanel:
     history: History
 
     @cached_property
-    def slots(self) -> list[list[ProbeResult]]:
+    def slots(self) -> list[list[Remembered]]:
         """The probes of the last day in equal spans of time, the oldest first."""
-        slots: list[list[ProbeResult]] = [[] for _ in range(SLOTS)]
+        slots: list[list[Remembered]] = [[] for _ in range(SLOTS)]
         for probe in self.history.probes:
             age = (self.history.now - probe.at) / DAY
             slots[min(SLOTS - 1, max(0, int((1 - age) * SLOTS)))].append(probe)

@@ -6,6 +6,7 @@ from django.urls import path
 from rest_framework.test import APIClient
 
 from agentlens import urls as project_urls
+from agentlens import views
 from agentlens.request_ids import RequestIdFilter, current_request_id
 from catalog.api import views as api_views
 from tests.factories import CatalogEntryFactory, card_bytes
@@ -244,12 +245,22 @@ def test_every_log_line_carries_the_id():
     assert line.request_id == "-"
 
 
-def test_what_is_logged_of_an_answer_carries_the_id_of_its_request(editor, caplog):
+def test_that_somebody_elses_server_fails_is_no_error_of_ours(editor, caplog):
     answer = editor.post(
         f"{CATALOG}/import", {"url": "http://nowhere.invalid/"}, format="json"
     )
 
     assert answer.status_code == 502
+    assert not [one for one in caplog.records if one.name == "django.request"]
+
+
+def test_what_is_logged_of_an_answer_carries_the_id_of_its_request(
+    viewer, caplog, monkeypatch
+):
+    monkeypatch.setattr(views, "database_answers", lambda: False)
+    answer = viewer.get("/readyz")
+
+    assert answer.status_code == 503
     (line,) = [one for one in caplog.records if one.name == "django.request"]
     assert RequestIdFilter().filter(line)
     assert line.request_id == answer["X-Request-ID"]

@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import takewhile
 
 import pytest
 
@@ -78,7 +79,8 @@ def test_the_past_of_a_demo_agent_leads_to_how_it_is(loaded):
     for entry in probed:
         history = History.of(entry)
         assert history.uptime["7d"] is not None
-        assert history.probes[0].ok == (not entry.consecutive_failures), entry
+        in_a_row = takewhile(lambda probe: not probe.ok, history.probes)
+        assert len(list(in_a_row)) == entry.consecutive_failures, entry
 
 
 def test_loading_again_invents_the_past_anew_and_not_twice(loaded):

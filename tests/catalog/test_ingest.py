@@ -143,6 +143,15 @@ def test_the_same_again_changes_nothing_but_when_it_was_seen():
     assert after == before
 
 
+def test_of_endless_changes_the_latest_are_remembered(monkeypatch):
+    monkeypatch.setattr(ingest_module, "CHANGES_KEPT", 3)
+    for n in range(6):
+        entry = register(card_bytes(skills=[skill(f"Task {n}")])).entry
+
+    names = [change.added[0]["name"] for change in entry.changes.all()]
+    assert names == ["Task 5", "Task 4", "Task 3"]
+
+
 def test_demo_entries_are_never_due():
     entry = register(card_bytes(), source=Source.DEMO).entry
 

@@ -81,6 +81,17 @@ def test_the_badge_follows_how_the_agent_is(polyglot, open_as, place):
     assert page.evaluate("window.sameAsBefore")
 
 
+def test_how_it_was_found_to_be_follows_on_its_page(polyglot, open_as):
+    page = open_as()
+    with page.expect_websocket() as opened:
+        show(page, PLACES["agent"], polyglot)
+    wait_until_it_follows(page, opened.value)
+    record(polyglot, failed())
+
+    health = page.get_by_role("region", name="Health")
+    expect(health).to_contain_text("Last probed just now: HTTP 503")
+
+
 @everywhere
 def test_without_javascript_it_is_as_it_was_on_loading(polyglot, open_as, place):
     page = open_as(java_script_enabled=False)

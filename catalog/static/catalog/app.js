@@ -147,9 +147,16 @@ async function lookAgain() {
   for (const place of page.querySelectorAll("[data-entry]")) {
     badges(place.dataset.entry, place.innerHTML);
   }
+  for (const part of page.querySelectorAll("[data-follows]")) {
+    document.getElementById(part.id).innerHTML = part.innerHTML;
+  }
 }
 if (document.querySelector("[data-live]")) {
-  const hear = (told) => told.type === "state_changed" && badges(told.entry_id, told.badge);
+  const hear = (told) => {
+    if (told.type !== "state_changed") return;
+    badges(told.entry_id, told.badge);
+    if (document.querySelector(`[data-follows="${told.entry_id}"]`)) lookAgain();
+  };
   follow("/ws/catalog", hear, lookAgain);
 }
 

@@ -34,6 +34,17 @@ def test_the_plot_has_words_beside_it(reader, entry):
     assert "HTTP 503" in told
 
 
+def test_why_it_failed_is_told_also_when_it_is_well_again(reader, entry):
+    now = timezone.now()
+    record(entry, failed(now - timedelta(hours=2), error="HTTP 500"))
+    record(entry, failed(now - timedelta(hours=1)))
+    record(entry, well(100, now))
+    told = " ".join(page(reader, entry).split())
+
+    assert "3 probes, 2 of them failed, the last" in told
+    assert '1 hour ago</time>: <span class="break">HTTP 503</span>.' in told
+
+
 def test_a_day_without_an_answer_is_drawn_too(reader, entry):
     record(entry, failed(timezone.now() - timedelta(hours=1)))
     told = page(reader, entry)

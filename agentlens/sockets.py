@@ -1,6 +1,8 @@
 """Sockets and streams: who may open one, and where it leads."""
 
+import asyncio
 import io
+from http import HTTPStatus
 from importlib import import_module
 from urllib.parse import urlsplit
 
@@ -53,12 +55,18 @@ async def streams(scope, receive, send):
         await refuse(request, 400, send, fault)
     else:
         known = {"user": user, "request_id": id_for(request)}
-        await place.as_asgi()({**scope, **known}, receive, send)
+        try:
+            await place.as_asgi()({**scope, **known}, receive, send)
+        except asyncio.CancelledError:
+            # The server stops, and has waited for this long enough.
+            await send({"type": "http.response.body", "body": b""})
 
 
 async def refuse(request, status, send, message=""):
     """In the API's one error shape, with an id as every answer has."""
     response = request_id(lambda _: error_response(status, message))(request)
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        response["Allow"] = "GET"
     headers = [(k.lower().encode(), v.encode()) for k, v in response.items()]
     start = {"type": "http.response.start", "status": response.status_code}
     await send({**start, "headers": headers})

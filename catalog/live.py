@@ -163,6 +163,8 @@ class LiveConsumer(Listening, AsyncJsonWebsocketConsumer):
 class LiveStream(Listening, AsyncHttpConsumer):
     """The same as server-sent events, for those to whom a socket is too much."""
 
+    beating: asyncio.Task[None] | None = None
+
     async def http_request(self, message: dict[str, Any]) -> None:
         if message.get("more_body"):
             return
@@ -182,8 +184,12 @@ class LiveStream(Listening, AsyncHttpConsumer):
             await asyncio.sleep(HEARTBEAT)
             await self.send_body(b": still here\n\n", more_body=True)
 
+    async def stop_listening(self) -> None:
+        if self.beating:
+            self.beating.cancel()
+        await super().stop_listening()
+
     async def disconnect(self) -> None:
-        self.beating.cancel()
         await self.stop_listening()
 
     async def tell(self, content: dict[str, Any]) -> None:

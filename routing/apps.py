@@ -19,5 +19,6 @@ class RoutingConfig(AppConfig):
         announcements.listen(events.tell_health)
         prober.watch(HealthChecks())
         background.add_chore(upkeep.sweep, seconds=5.0)
+        background.add_chore(upkeep.forget, seconds=600.0)
         # Registrations also go with their agent, where no code of ours is asked.
         post_delete.connect(events.tell_unregistered, sender=CapabilityRegistration)

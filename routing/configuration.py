@@ -26,7 +26,8 @@ def follow(announcement: Any) -> None:
 def agree(entry_id: UUID) -> None:
     """Make the registrations what the file says; those made by hand stay."""
     # Whoever comes second sees what the first did, and the latest definition.
-    entry = CatalogEntry.objects.select_for_update().filter(pk=entry_id).first()
+    agents = CatalogEntry.objects.select_for_update(no_key=True)
+    entry = agents.filter(pk=entry_id).first()
     if entry is None:
         return
     rows = CapabilityRegistration.objects.select_for_update().defer("window")

@@ -7,10 +7,11 @@ from typing import Any
 from django.db.models import Q
 
 from capabilities.documents import read_json
+from capabilities.names import NAME_LIMIT
 from capabilities.problems import Problems, Unreadable
 
 from . import counter
-from .models import NAME_LIMIT, CapabilityRegistration, Offer
+from .models import CapabilityRegistration, Offer
 from .providers import providers
 from .strategies import STRATEGIES, Candidate, Ranked
 

@@ -12,17 +12,17 @@ from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
+from capabilities.names import NAME_LIMIT, RESERVED_PREFIX
 from catalog.history import DAY, HOUR, MINUTE, hour_of
 from catalog.models import CatalogEntry, HealthHour, HourCount, Status
 
 from .rules import (
+    VERSION_LIMIT,
     validate_capability,
     validate_health_check_url,
     validate_version,
 )
 
-PREFIX = "cap-reg-"
-NAME_LIMIT = 100
 PRIORITY_LIMIT = 1000
 
 
@@ -50,7 +50,7 @@ CHECKED = Q(next_check_at__isnull=False)
 
 
 def new_id() -> str:
-    return PREFIX + secrets.token_hex(8)
+    return RESERVED_PREFIX + secrets.token_hex(8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class CapabilityRegistration(Offer, models.Model):
         max_length=NAME_LIMIT, validators=[validate_capability]
     )
     version = models.CharField(
-        max_length=100, default="1.0.0", validators=[validate_version]
+        max_length=VERSION_LIMIT, default="1.0.0", validators=[validate_version]
     )
     priority = models.PositiveSmallIntegerField(
         default=50, validators=[MaxValueValidator(PRIORITY_LIMIT)]

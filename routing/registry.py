@@ -19,6 +19,8 @@ from .models import CapabilityRegistration, Intent, RegistrationQuerySet
 
 # A status is what callers see; what they may set is the intent.
 TOLD = {"intent": "status"}
+# Others may register and take back the same meanwhile, a few times.
+ATTEMPTS = 5
 
 
 class DuplicateRegistration(Exception):
@@ -44,21 +46,27 @@ def register(
 
 def adopt(registration: CapabilityRegistration) -> CapabilityRegistration:
     """The same for one that somebody filled in already."""
-    entry = registration.entry
     start_over(registration)
-    try:
-        with transaction.atomic():
-            drained = {"entry": entry, "drain_until__lte": timezone.now()}
-            remove(CapabilityRegistration.objects.filter(**drained))
-            registration.save(force_insert=True)
-            events.tell_registered(registration)
-    except IntegrityError as error:
-        if not CatalogEntry.objects.filter(pk=entry.pk).exists():
-            raise CatalogEntry.DoesNotExist from error
-        others = CapabilityRegistration.objects.filter(entry=entry)
-        if others.filter(capability=registration.capability).exists():
-            raise DuplicateRegistration from error
-        raise
+    entry, name = registration.entry, registration.capability
+    for _ in range(ATTEMPTS):
+        try:
+            return write(registration)
+        except IntegrityError as error:
+            mine = CapabilityRegistration.objects.filter(entry=entry, capability=name)
+            if mine.exists():
+                raise DuplicateRegistration from error
+    raise DuplicateRegistration
+
+
+@transaction.atomic
+def write(registration: CapabilityRegistration) -> CapabilityRegistration:
+    # The agent first, as everybody does who changes several of its offers.
+    agents = CatalogEntry.objects.select_for_update(no_key=True)
+    entry = agents.get(pk=registration.entry_id)
+    drained = {"entry": entry, "drain_until__lte": timezone.now()}
+    remove(CapabilityRegistration.objects.filter(**drained))
+    registration.save(force_insert=True)
+    events.tell_registered(registration)
     return registration
 
 

@@ -10,6 +10,7 @@ from capabilities.names import capability_name_fault
 from capabilities.problems import url_fault
 from catalog.fetch import plainly_private
 
+VERSION_LIMIT = 100
 # Semantic versioning 2.0.0: three numbers, a pre-release, build metadata.
 NUMBER, WORD = r"(0|[1-9]\d*)", r"[0-9A-Za-z-]+"
 BEFORE = rf"({NUMBER}|\d*[A-Za-z-][0-9A-Za-z-]*)"
@@ -20,7 +21,7 @@ SEMANTIC_VERSION = re.compile(
 
 
 def version_fault(text: str) -> str:
-    well = SEMANTIC_VERSION.fullmatch(text)
+    well = len(text) <= VERSION_LIMIT and SEMANTIC_VERSION.fullmatch(text)
     return "" if well else "must be a semantic version, such as 1.0.0"
 
 

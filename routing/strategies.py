@@ -72,17 +72,17 @@ def priority(candidates: Sequence[Candidate], turn: int = 0) -> list[Ranked]:
 
 def load_balance(candidates: Sequence[Candidate], turn: int = 0) -> list[Ranked]:
     """Whose turn it is, in proportion to priority divided by load; then by weight."""
-    sharing = those_sharing(candidates)
-    total = sum(candidate.weight for candidate in sharing)
+    sharing = {candidate.id: candidate for candidate in those_sharing(candidates)}
+    total = sum(candidate.weight for candidate in sharing.values())
 
     def why(candidate: Candidate) -> str:
         load = max(candidate.load_score, LEAST_LOAD)
-        share = candidate.weight / total if candidate in sharing else 0.0
+        share = candidate.weight / total if candidate.id in sharing else 0.0
         weight = f"{max(candidate.priority, 1)} ÷ {load:g} load"
         return f"{weight}: {share:.1%} of all turns"
 
     order = ranked(candidates, lambda one: one.weight, why, healthy_first=True)
-    in_turn = [place for place in order if place.candidate in sharing]
+    in_turn = [place for place in order if place.candidate.id in sharing]
     if not in_turn:
         return order
     first = chosen(in_turn, turn)

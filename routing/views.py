@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -85,9 +85,10 @@ def offered(names: list[str]) -> list[Offered]:
 @vary_on_headers("HX-Request")
 def capability(request, name):
     """Try it: the order a strategy gives now, and the numbers that led to it."""
+    name = name.replace("\0", "")
     trial = TrialForm(request.GET or {"strategy": decisions.DEFAULT})
     part = wants_partial(request)
-    question = trial.question(name.replace("\0", ""))
+    question = trial.question(name)
     try:
         decision = decisions.decide(question)
     except decisions.NobodyOffers as error:
@@ -123,19 +124,26 @@ def change(request, key):
         # As after a login that stood in between.
         return redirect("routing:index")
     offers = CapabilityRegistration.objects.present().defer("window")
-    offer = get_object_or_404(offers, pk=key)
+    offer = offers.filter(pk=key.replace("\0", "")).first()
+    if offer is None:
+        return taken_back(request)
     form = OfferForm(request.POST, instance=offer, prefix=offer.pk)
     if form.is_valid():
         changes = {name: form.cleaned_data[name] for name in form.changed_data}
         try:
             registry.update(offer, changes)
-        except CapabilityRegistration.DoesNotExist as error:
-            raise Http404("This offer was taken back meanwhile") from error
+        except CapabilityRegistration.DoesNotExist:
+            return taken_back(request)
         messages.success(request, f"{offer.entry} {told_of(changes)}.")
     for name, errors in form.errors.items():
         messages.error(request, f"{form[name].label}: {errors[0]}")
     place = reverse("routing:capability", args=[offer.capability])
     return redirect(f"{place}?{request.GET.urlencode()}" if request.GET else place)
+
+
+def taken_back(request):
+    messages.error(request, "This offer was taken back meanwhile.")
+    return redirect("routing:index")
 
 
 def told_of(changes: dict) -> str:

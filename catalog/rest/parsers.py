@@ -29,7 +29,8 @@ class StrictJSONParser(BaseParser):
             raise InvalidBody(f"The body {unreadable}") from unreadable
         # A member given twice: nobody knows which of the two was meant.
         for first in (*problems.errors, *problems.warnings):
-            raise InvalidBody(f"{first.path} {first.message}")
+            message = first.message.partition(";")[0]
+            raise InvalidBody(f"{first.path} {message}")
         return document
 
 

@@ -1,5 +1,6 @@
 """What the registry takes, strictly; and, for the schema, what it tells."""
 
+import json
 import re
 
 from rest_framework import serializers
@@ -16,6 +17,7 @@ AGENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 REPORT_LIMIT = 1000
 DAY_MS = 86_400_000
 COUNT_LIMIT = 1_000_000_000
+METADATA_LIMIT = 65_536
 
 
 class WholeNumberField(serializers.IntegerField):
@@ -37,7 +39,7 @@ class NumberField(serializers.FloatField):
 class OfferSerializer(serializers.Serializer):
     """What registering and updating have in common."""
 
-    version = TextField(max_length=100, required=False, trim_whitespace=False)
+    version = TextField(required=False, trim_whitespace=False, allow_blank=True)
     priority = WholeNumberField(min_value=0, max_value=PRIORITY_LIMIT, required=False)
     metadata = serializers.DictField(required=False)
     health_check_url = TextField(
@@ -52,7 +54,13 @@ class OfferSerializer(serializers.Serializer):
 
     def validate_version(self, value):
         if version_fault(value):
-            raise InvalidVersion(version=value)
+            raise InvalidVersion(version=value[:128])
+        return value
+
+    def validate_metadata(self, value):
+        """Every answer about a provider carries all of it."""
+        if len(json.dumps(value)) > METADATA_LIMIT:
+            raise serializers.ValidationError(f"Over {METADATA_LIMIT} bytes of JSON.")
         return value
 
     def validate_health_check_url(self, value):
@@ -90,6 +98,9 @@ class RegistrationSerializer(OfferSerializer):
 
 class UpdateSerializer(OfferSerializer):
     """A member left out stays as it is; `metadata` is replaced as a whole."""
+
+    agent_id = TextField(required=False, help_text="Cannot be changed.")
+    capability = TextField(required=False, help_text="Cannot be changed.")
 
     status = serializers.ChoiceField(
         source="intent",

@@ -12,7 +12,7 @@ from catalog.rest.pagination import StrictPagination
 from catalog.rest.permissions import CatalogPermissions
 from catalog.rest.strict import StrictParameters, boolean, validated
 
-from .. import decisions, health, registry
+from .. import decisions, events, health, registry
 from ..decisions import Question, decide
 from ..metrics import Outcome, Report, take_in
 from ..models import STATUSES, CapabilityRegistration
@@ -114,7 +114,7 @@ class RegistryViewSet(StrictParameters, ViewSet):
             raise errors.DuplicateRegistration(**told) from error
         except CatalogEntry.DoesNotExist as error:
             raise errors.AgentNotFound(agent_id=str(entry.pk)) from error
-        return Response(shapes.registration(self.known(made.pk)), status=201)
+        return Response(shapes.registration(with_state_of(made, entry)), status=201)
 
     @extend_schema(
         operation_id="registry_capabilities_list",
@@ -216,7 +216,11 @@ class RegistryViewSet(StrictParameters, ViewSet):
     def update(self, request, key):
         """Change its priority, metadata, version, health check or status."""
         registration = self.known(key)
-        changes = validated(UpdateSerializer(data=request.data))
+        changes = dict(validated(UpdateSerializer(data=request.data)))
+        for fixed in ("agent_id", "capability"):
+            same = getattr(registration, fixed)
+            if changes.pop(fixed, same) != same:
+                raise InvalidBody(f"{fixed} cannot be changed")
         if not changes:
             raise InvalidBody("There is nothing to change")
         try:
@@ -320,6 +324,13 @@ class RegistryViewSet(StrictParameters, ViewSet):
         if found is None:
             raise errors.RegistrationNotFound(registration_id=key[:128])
         return found
+
+
+def with_state_of(made: CapabilityRegistration, entry: CatalogEntry):
+    """As the database tells it; which may have lost it again meanwhile."""
+    made.state = events.state_of(made)
+    made.agent_probed_at = entry.last_probed_at
+    return made
 
 
 def nobody_offers(capability: str) -> CapabilityNotFound:

@@ -2,6 +2,8 @@
 
 from django import template
 
+from catalog.history import percent
+
 from ..models import HEALTH
 
 register = template.Library()
@@ -27,5 +29,10 @@ def as_time(milliseconds: float | None) -> str:
 
 
 @register.filter
+def as_load(load: float | None) -> str:
+    return "–" if load is None else f"{load:.2g}"
+
+
+@register.filter
 def as_percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"
+    return "–" if share is None else percent(share)

@@ -54,11 +54,11 @@ def run(environment, *arguments):
 
 
 @contextmanager
-def serving(environment, *options):
+def serving(environment, *options, **told):
     port = free_port()
     command = [sys.executable, "-m", "agentlens.cli", "serve", "--port", str(port)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([*command, *options], env=environment, **quiet)
+    told = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | told
+    process = subprocess.Popen([*command, *options], env=environment, **told)
     with httpx2.Client(base_url=f"http://127.0.0.1:{port}") as client:
         try:
             wait_until(lambda: is_ready(client))
@@ -66,6 +66,19 @@ def serving(environment, *options):
         finally:
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0
+
+
+def test_an_open_stream_ends_without_a_mishap_when_the_server_stops(
+    environment, tmp_path
+):
+    environment |= {"AGENTLENS_ANONYMOUS_READ": "on"}
+    with (tmp_path / "log").open("w") as log:
+        told = {"stdout": log, "stderr": log}
+        with serving(environment, "--no-prober", **told) as client:
+            ask = client.build_request("GET", "/api/v1/registry/events")
+            assert next(client.send(ask, stream=True).iter_lines()) == ": listening"
+
+    assert "Traceback" not in (tmp_path / "log").read_text()
 
 
 def is_ready(client):

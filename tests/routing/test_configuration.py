@@ -1,8 +1,11 @@
 """Configuration agents offer what their file declares."""
 
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from textwrap import dedent
 
 import pytest
+from django.db import connections
 from django.utils import timezone
 
 from capabilities.parsers import ParseError
@@ -12,6 +15,7 @@ from routing import configuration, registry
 from routing.models import CapabilityRegistration, Intent
 from routing.upkeep import sweep
 from tests.factories import card_bytes
+from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -204,3 +208,35 @@ def test_an_agent_of_another_protocol_registers_nothing():
     register(card_bytes())
 
     assert not CapabilityRegistration.objects.exists()
+
+
+def closing(work, *arguments):
+    """A thread leaves its connection open, which keeps the database from going."""
+    try:
+        work(*arguments)
+    finally:
+        connections.close_all()
+
+
+def test_registering_beside_an_import_keeps_nobody_waiting_for_ever():
+    """With drained offers to be removed, which both of them do."""
+    entry = register(SEED).entry
+    for n in range(10):
+        entry.registrations.filter(declared=True).delete()
+        past = timezone.now() - timedelta(seconds=1)
+        drained = {"intent": "draining", "drain_until": past}
+        for m in range(3):
+            RegistrationFactory(entry=entry, capability=f"old-{m}", **drained)
+        with ThreadPoolExecutor(6) as pool:
+            begun = [
+                pool.submit(closing, registry.register, entry, f"task-{n}-{m}")
+                for m in range(3)
+            ]
+            begun += [
+                pool.submit(closing, configuration.agree, entry.pk) for _ in range(3)
+            ]
+            for one in begun:
+                one.result()
+
+    made = CapabilityRegistration.objects.filter(capability__startswith="task-")
+    assert made.count() == 30

@@ -1,5 +1,6 @@
 """What happens to registrations, as a program hears it on a real WebSocket."""
 
+import asyncio
 import json
 import os
 import re
@@ -314,7 +315,7 @@ def test_one_may_follow_some_capabilities_only(server):
 def streamed(server, query="", **options):
     """The events as they come over plain HTTP."""
     url = f"{server}/api/v1/registry/events{query}"
-    options = {"headers": bearer(), "timeout": 5} | options
+    options = {"headers": bearer(), "timeout": 20} | options
     with httpx2.stream("GET", url, **options) as response:
         yield response
 
@@ -366,6 +367,7 @@ def test_a_stream_is_for_those_who_may_read_and_only_read(server):
         (403, "PERMISSION_DENIED"),
         (405, "METHOD_NOT_ALLOWED"),
     ]
+    assert answers[3].headers["Allow"] == "GET"
     told = answers[0]
     assert told.json()["request_id"] == told.headers["X-Request-ID"] != "-"
 
@@ -519,19 +521,19 @@ def test_who_cannot_be_told_all_is_let_go_and_knows_it(server, monkeypatch):
 
 
 @contextmanager
-def unread(server):
+def unread(server, path=PLACE, headers=UPGRADE, status=b" 101 "):
     """A client that listens, and then reads no byte of what it is sent."""
     place = urlsplit(server)
     with socket.socket() as pipe:
         pipe.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         pipe.settimeout(30)
         pipe.connect((place.hostname, place.port))
-        lines = [f"GET {PLACE} HTTP/1.1", f"Host: {place.netloc}", *UPGRADE]
+        lines = [f"GET {path} HTTP/1.1", f"Host: {place.netloc}", *headers]
         lines += [f"{name}: {value}" for name, value in bearer().items()]
         pipe.sendall("\r\n".join([*lines, "", ""]).encode())
-        assert b" 101 " in pipe.recv(4096)
+        assert status in pipe.recv(4096)
         while not select.select([pipe], [], [], 0.1)[0]:
-            live.publish(GROUP, {"data": {"capability": "calling"}})
+            live.publish(GROUP, {"type": "calling", "data": {"capability": "calling"}})
         yield pipe
 
 
@@ -556,6 +558,48 @@ def test_who_does_not_read_is_let_go_and_the_others_go_on(server, monkeypatch):
         assert names(heard(reader, 1)) == ["translation"]
 
         assert bytes_left(silent) < 10_000_000
+
+
+def beats():
+    """How many streams are kept alive, in the server's own loop."""
+
+    async def count():
+        running = (task.get_coro() for task in asyncio.all_tasks())
+        return sum("LiveStream.beat" in str(one) for one in running)
+
+    return asyncio.run_coroutine_threadsafe(count(), live.Server.loop).result(10)
+
+
+def test_a_stream_that_nobody_reads_is_let_go_altogether(server, monkeypatch):
+    monkeypatch.setattr(live, "PATIENCE", 0.5)
+    large = {"type": "large", "data": {"capability": "large"}, "text": "x" * 10**6}
+    place = "/api/v1/registry/events"
+    others = opened(server, "?capability=translation")
+    with unread(server, place, headers=(), status=b" 200 "), others as reader:
+        assert beats() == 1
+        for _ in range(20):
+            live.publish(GROUP, large)
+        deadline = time.monotonic() + 20
+        while beats() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        registry.register(CatalogEntryFactory(), "translation")
+        assert names(heard(reader, 1)) == ["translation"]
+        assert beats() == 0
+
+
+def test_who_leaves_before_saying_all_leaves_nothing_behind(server, caplog):
+    place = urlsplit(server)
+    lines = ["GET /api/v1/registry/events HTTP/1.1", f"Host: {place.netloc}"]
+    lines += [f"{name}: {value}" for name, value in bearer().items()]
+    lines += ["Content-Length: 100", "", "half"]
+    with socket.create_connection((place.hostname, place.port)) as pipe:
+        pipe.sendall("\r\n".join(lines).encode())
+        time.sleep(0.3)
+    with follow(server) as stream:
+        registry.register(CatalogEntryFactory(), "web-search")
+        assert names(heard(stream, 1)) == ["web-search"]
+
+    assert "Traceback" not in caplog.text
 
 
 @pytest.mark.skipif(not settings.REDIS_URL, reason="Redis carries them across")

@@ -12,7 +12,7 @@ from django.utils import timezone
 from catalog import background
 from routing import events, registry
 from routing.models import CapabilityRegistration, CheckHour, Intent
-from routing.upkeep import sweep
+from routing.upkeep import forget, sweep
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
@@ -79,9 +79,22 @@ def test_old_counts_are_forgotten():
     now = timezone.now()
     for hours in (0, 30, 60):
         registration.check_hours.create(hour=now - timedelta(hours=hours), probes=1)
-    sweep()
+    forget()
 
     assert CheckHour.objects.count() == 2
+
+
+def test_of_requests_long_ago_the_last_count_is_remembered_of_each():
+    now = int(timezone.now().timestamp())
+    for _ in range(2):
+        registration = RegistrationFactory(requests_total=9)
+        for total, ago in enumerate((9000, 8000, 3700, 3000), start=1):
+            registration.request_seconds.create(second=now - ago, total=total)
+    forget()
+
+    for registration in CapabilityRegistration.objects.all():
+        kept = registration.request_seconds.order_by("second")
+        assert [one.total for one in kept] == [3, 4]
 
 
 @pytest.mark.django_db(transaction=True)

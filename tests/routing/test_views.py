@@ -112,13 +112,13 @@ def test_the_index_shows_every_provider_with_its_figures(reader, providers):
         "100",
         "0.3 2 running 7 queued",
         "100 ms 95 %: 120 ms 99 %: 120 ms",
-        "50.0%",
+        "50 %",
         "10 10 in a minute",
         "–",
         "priority 70 load balance 333.33 least loaded 0.70 fastest response 10",
     ]
     assert second[1:3] == ["Degraded HTTP 503, 1 time in a row", "80"]
-    assert second[3:8] == ["–", "–", "0.0%", "0", "0.0%"]
+    assert second[3:8] == ["–", "–", "0 %", "0", "0 %"]
     assert [(row[0], row[1]) for row in others] == [
         ("Away 1.0.0", "Unhealthy"),
         ("Drained 1.0.0", "Healthy draining"),
@@ -344,11 +344,25 @@ def test_saving_another_priority_does_not_undo_a_drain(editor):
     assert one.drain_until is not None
 
 
-def test_changing_what_is_gone_is_not_found(editor):
+def test_changing_what_is_gone_is_told(editor):
     gone = offered_by("Gone", drain_until=timezone.now())
 
-    assert change(editor, gone).status_code == 404
+    answer = change(editor, gone)
+    assert answer.redirect_chain[-1][0] == INDEX
+    assert "This offer was taken back meanwhile." in answer.content.decode()
     assert editor.get(f"/registry/{gone.pk}/change").status_code == 302
+
+
+@pytest.mark.usefixtures("providers")
+def test_what_no_name_can_hold_is_nobodys(editor):
+    assert editor.get("/registry/find-it%00").status_code == 404
+    assert editor.post("/registry/%00/change").status_code == 302
+
+
+def test_a_load_of_many_digits_takes_little_room(reader):
+    one = offered_by("Third", load=1 / 3)
+
+    assert rows(reader.get(INDEX))[0][3] == "0.33", one
 
 
 def test_viewers_see_no_form_and_may_not_change(reader, editor, providers):

@@ -76,7 +76,9 @@ def test_an_open_stream_ends_without_a_mishap_when_the_server_stops(
         told = {"stdout": log, "stderr": log}
         with serving(environment, "--no-prober", **told) as client:
             ask = client.build_request("GET", "/api/v1/registry/events")
-            assert next(client.send(ask, stream=True).iter_lines()) == ": listening"
+            stream = client.send(ask, stream=True)
+            lines = stream.iter_lines()
+            assert next(lines) == ": listening"
 
     assert "Traceback" not in (tmp_path / "log").read_text()
 

@@ -12,7 +12,13 @@ from .connections import Connection, Way
 from .documents import decoded, read
 from .kinds import Kind
 from .problems import Document, Problem, Problems, Unreadable, member
-from .records import CAPABILITY_LIMIT, NAME_LIMIT, AgentRecord, CapabilityRecord
+from .records import (
+    CAPABILITY_LIMIT,
+    NAME_LIMIT,
+    AgentRecord,
+    CapabilityRecord,
+    is_web,
+)
 from .registry import Registry
 
 # As much of a name as leaves room for the highest number.
@@ -67,6 +73,10 @@ class Parser(ABC):
     def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
         """What to ask, in turn, until an answer shows that the agent lives."""
         return [Ask(endpoint)]
+
+    def is_reachable(self, endpoint: str) -> bool:
+        """Whether an agent there can be asked or heard; if not, its word must do."""
+        return is_web(endpoint)
 
     def merge(
         self, known: Iterable[CapabilityRecord], stated: Iterable[CapabilityRecord]
@@ -192,6 +202,11 @@ def connection_of(raw: bytes, protocol: str, endpoint: str = "") -> Connection:
     if parser is None or record is None:
         return Connection()
     return parser.connection(read(raw, Problems()), record)
+
+
+def is_reachable(protocol: str, endpoint: str) -> bool:
+    parser = parsers.get(protocol)
+    return parser.is_reachable(endpoint) if parser else is_web(endpoint)
 
 
 def merges(protocol: str) -> bool:

@@ -20,17 +20,10 @@ def too_long(text: str, limit: int) -> str:
 
 
 WEB = ("http://", "https://")
-# Peers that announce themselves.
-ANNOUNCED = "agh://"
 
 
 def is_web(endpoint: str) -> bool:
     return endpoint.lower().startswith(WEB)
-
-
-def has_address(endpoint: str) -> bool:
-    """Whether an agent there can be asked or heard; if not, its word must do."""
-    return is_web(endpoint) or endpoint.startswith(ANNOUNCED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +117,3 @@ class AgentRecord:
         offers = (c.name for c in self.capabilities if c.names_its_agent)
         names = (self.name, next(offers, ""), self.endpoint)
         return next((name for name in names if name.strip()), "")[:DISPLAY_NAME_LIMIT]
-
-    @property
-    def can_be_probed(self) -> bool:
-        return has_address(self.endpoint)

@@ -225,7 +225,7 @@ def create(definition: Definition, key: str) -> Outcome:
     entry = CatalogEntry(agent_key=key, agent_type=agent_type)
     for name in CURATED:
         setattr(entry, name, getattr(definition.record, name))
-    if not definition.record.can_be_probed:
+    if entry.declared:
         entry.status = Status.ACTIVE
     touch(entry, definition)
     search.index(CatalogEntry.objects.filter(pk=entry.pk))

@@ -71,6 +71,8 @@ class AGHClient:
 
     def fetch(self, peer_id: str, capability_id: str) -> Envelope:
         """The transfer of a capability that a peer of the channel offers."""
+        if capability_id in (".", ".."):
+            raise ValueError("No address can name a capability of dots alone")
         place = f"/peers/{quote(peer_id)}/capabilities/{quote(capability_id, safe='')}"
         return received(
             self.answer(self.http.get(place, params={"channel": self.channel}))

@@ -5,7 +5,8 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from capabilities.kinds import kinds_of_role
-from capabilities.records import has_address, is_web
+from capabilities.parsers import is_reachable
+from capabilities.records import is_web
 from capabilities.vocabulary import COUNTED
 
 from ..announcements import EntryRemoved, announce
@@ -182,4 +183,5 @@ class CatalogEntry(models.Model):
     @property
     def declared(self) -> bool:
         """Active by its own word: there is no address to probe."""
-        return not has_address(self.agent_type.endpoint)
+        agent_type = self.agent_type
+        return not is_reachable(agent_type.protocol, agent_type.endpoint)

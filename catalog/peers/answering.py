@@ -10,6 +10,7 @@ from capabilities.problems import Document
 from capabilities.protocols.agh.bodies import response_body, transfer_body
 from capabilities.protocols.agh.cards import PRIVILEGED
 from capabilities.protocols.agh.catalogs import CatalogRequest, catalog_ext
+from capabilities.protocols.agh.documents import CapabilityDocument
 from capabilities.protocols.agh.envelopes import (
     Envelope,
     Heading,
@@ -21,7 +22,7 @@ from capabilities.protocols.agh.members import serialised
 from capabilities.protocols.agh.parser import LOCAL
 from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
 
-from .known import Peer, find_peer, present
+from .known import Peer, find_peer, present, with_documents
 
 # As many answer one broadcast, and with so much in all.
 ANSWERS_LIMIT, BYTES_LIMIT = 1000, 16 * 1_048_576
@@ -34,7 +35,8 @@ def answers(request: Envelope) -> Iterator[Envelope]:
         peer = find_peer(request.to, request.channel)
         if peer is None:
             raise not_target(request)
-        yield answer(request, peer, asked)
+        for told in with_documents([peer], asked):
+            yield answer(request, *told, asked)
         return
     others = (
         peer
@@ -42,10 +44,10 @@ def answers(request: Envelope) -> Iterator[Envelope]:
         if peer.card.peer_id != request.sender
     )
     room = BYTES_LIMIT
-    for peer in islice(others, ANSWERS_LIMIT):
+    for told in with_documents(islice(others, ANSWERS_LIMIT), asked):
         # What nobody should take is not said, and nobody asked for it by name.
         with contextlib.suppress(Refusal):
-            said = answer(request, peer, asked)
+            said = answer(request, *told, asked)
             room -= len(serialised(said.raw))
             if room < 0:
                 return
@@ -57,9 +59,14 @@ def not_target(envelope: Envelope) -> Refusal:
     return Refusal(ReasonCode.NOT_TARGET, message, "$.to")
 
 
-def answer(request: Envelope, peer: Peer, asked: CatalogRequest) -> Envelope:
+def answer(
+    request: Envelope,
+    peer: Peer,
+    documents: list[CapabilityDocument],
+    asked: CatalogRequest,
+) -> Envelope:
     heading = Heading.answering(request, peer.card.peer_id)
-    ext = catalog_ext(peer.documents if asked.wanted else (), asked)
+    ext = catalog_ext(documents, asked)
     now = int(timezone.now().timestamp())
     try:
         return emit(MessageKind.WHOIS, heading, response_body(peer.card), now, ext)
@@ -70,7 +77,7 @@ def answer(request: Envelope, peer: Peer, asked: CatalogRequest) -> Envelope:
 
 def transfer(peer: Peer, capability_id: str) -> Document | None:
     """The envelope that hands a document over, with whatever came along with it."""
-    known = peer.known.get(capability_id)
+    known = peer.record(capability_id)
     document = known.whole() if known else None
     # A privilege only its peer can prove, and so hand on.
     if known is None or document is None or document.id == PRIVILEGED:

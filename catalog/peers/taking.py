@@ -1,10 +1,13 @@
 """What we keep of what peers say."""
 
 import hashlib
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Sum
+from django.db.models.functions import Length
 from django.utils import timezone
 
 from capabilities.documents import read_json
@@ -26,16 +29,23 @@ from capabilities.protocols.agh.identifiers import endpoint
 from capabilities.protocols.agh.members import serialised
 from capabilities.protocols.agh.parser import OURSELVES, AGHParser
 from capabilities.protocols.agh.records import AGHCapability
-from capabilities.protocols.agh.refusals import ReasonCode, Refusal, malformed
+from capabilities.protocols.agh.refusals import (
+    ReasonCode,
+    Refusal,
+    TooLarge,
+    malformed,
+)
 
 from ..health import Probe, record
-from ..ingest import Definition, Outcome, ingest, wait_for_turn
+from ..ingest import Definition, Due, Outcome, ingest, wait_for_turn
 from ..models import CatalogEntry, SeenEnvelope, agent_key
 from .answering import answers, not_target
-from .known import PROTOCOL, find_entry, find_peer
+from .known import PROTOCOL, TEXT, find_entry, find_peer
 
 # However long an envelope says it holds.
 SEEN_LIMIT = timedelta(days=30)
+# As much of one peer's documents is kept as a few whole answers hold.
+HOARD_LIMIT = 8 * 1_048_576
 # Where the documents of a whois response stand.
 LISTED = member(member("$.ext", CATALOG), "capabilities")
 
@@ -49,8 +59,15 @@ def take(envelope: Envelope) -> list[Envelope]:
     with transaction.atomic():
         refuse_duplicate(envelope)
         keep(envelope)
-    # Looking through all of a channel, nobody else need wait for us.
-    return list(answers(envelope)) if envelope.is_request else []
+    if not envelope.is_request:
+        return []
+    try:
+        # Looking through all of a channel, nobody else need wait for us.
+        return list(answers(envelope))
+    except Refusal:
+        # Whoever asks for less may ask so again.
+        SeenEnvelope.objects.filter(key=key_of(envelope)).delete()
+        raise
 
 
 def keep(envelope: Envelope) -> None:
@@ -73,14 +90,21 @@ def keep_card(envelope: Envelope, card: PeerCard) -> None:
         fit(AGHCapability.holding(one, path=f"{LISTED}[{n}]"))
         for n, one in enumerate(told or ())
     ]
+    if "channel" in card.raw:
+        raise malformed("is a name that we keep for ourselves", f"{CARD}.channel")
     wait_for_turn(agent_key(PROTOCOL, endpoint(envelope.channel, envelope.sender)))
     known = find_entry(envelope.channel, envelope.sender)
-    said_at = datetime.fromtimestamp(envelope.ts, UTC)
+    refuse_hoard(known, fresh)
+    # Of a clock that is ahead, all that is honest would seem older.
+    said_at = datetime.fromtimestamp(min(envelope.ts, int(time.time())), UTC)
     if known and known.greeted_at and known.greeted_at > said_at:
+        hear(known, said_at)
         return
     if told is not None:
         card = widened(card, known)
-    meet(envelope.channel, card, fresh, said_at)
+    entry = catalogue(envelope.channel, card, fresh).entry
+    CatalogEntry.objects.filter(pk=entry.pk).update(greeted_at=said_at)
+    hear(entry, said_at)
 
 
 def widened(card: PeerCard, entry: CatalogEntry | None) -> PeerCard:
@@ -100,17 +124,39 @@ def widened(card: PeerCard, entry: CatalogEntry | None) -> PeerCard:
 
 
 def refuse_duplicate(envelope: Envelope) -> None:
-    name = f"{envelope.channel}\0{envelope.sender}\0{envelope.id}"
-    last = max(envelope.ts + REPLAY_AGE, envelope.expires_at or 0)
-    limit = timezone.now() + SEEN_LIMIT
-    until = limit if last >= limit.timestamp() else datetime.fromtimestamp(last, UTC)
     try:
         with transaction.atomic():
-            key = hashlib.sha256(name.encode()).hexdigest()
-            SeenEnvelope.objects.create(key=key, until=until)
+            until = remembered_until(envelope)
+            SeenEnvelope.objects.create(key=key_of(envelope), until=until)
     except IntegrityError as error:
         message = "was received already"
         raise Refusal(ReasonCode.DUPLICATE, message, "$.id") from error
+
+
+def key_of(envelope: Envelope) -> str:
+    name = f"{envelope.channel}\0{envelope.sender}\0{envelope.id}"
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
+def remembered_until(envelope: Envelope) -> datetime:
+    """As long as it could come again and do something; to answer again does nothing."""
+    last = envelope.ts + REPLAY_AGE
+    if envelope.card is not None or envelope.document is not None:
+        last = max(last, envelope.expires_at or 0)
+    limit = timezone.now() + SEEN_LIMIT
+    return limit if last >= limit.timestamp() else datetime.fromtimestamp(last, UTC)
+
+
+def refuse_hoard(entry: CatalogEntry | None, fresh: list[AGHCapability]) -> None:
+    """Refuse to keep more of one peer than all of it could ever be told."""
+    added = sum(len(one.text or "") for one in fresh)
+    if entry is None or not added:
+        return
+    others = entry.agent_type.capabilities.exclude(name__in=[one.name for one in fresh])
+    held = others.aggregate(total=Sum(Length(TEXT)))["total"] or 0
+    if held + added > HOARD_LIMIT:
+        message = f"makes more than {HOARD_LIMIT} bytes of this peer's documents"
+        raise TooLarge(ReasonCode.INTERNAL, message)
 
 
 def forget_seen() -> None:
@@ -118,22 +164,23 @@ def forget_seen() -> None:
     SeenEnvelope.objects.filter(until__lt=timezone.now()).delete()
 
 
-def meet(
-    channel: str, card: PeerCard, fresh: list[AGHCapability], said_at: datetime
-) -> None:
-    """Catalogue a peer by its card, and what documents it showed; it lives now."""
-    entry = catalogue(channel, card, fresh).entry
-    CatalogEntry.objects.filter(pk=entry.pk).update(greeted_at=said_at)
+def hear(entry: CatalogEntry, said_at: datetime) -> None:
+    """It lives now; or did, when it said what only now came here."""
     now = timezone.now()
-    holds_until = now + timedelta(seconds=AGHParser.presence)
-    record(entry, Probe(now, holds_until=holds_until))
+    is_fresh = now - said_at <= timedelta(seconds=REPLAY_AGE)
+    heard_at = now if is_fresh else said_at
+    holds_until = heard_at + timedelta(seconds=AGHParser.presence)
+    record(entry, Probe(now, heard_at=heard_at, holds_until=holds_until))
 
 
 def keep_transfer(envelope: Envelope, document: CapabilityDocument) -> None:
     """Keep a document that was handed over, and what else the envelope carried."""
     fresh = fit(AGHCapability.holding(document, carried(envelope), CAPABILITY))
+    refuse_hoard(find_entry(envelope.channel, envelope.sender), [fresh])
     card = introduced(envelope.sender, document)
-    catalogue(envelope.channel, card, [fresh], introduces=True)
+    # It may be passed on by another: that is no sign of life, and none of silence.
+    how = {"introduces": True, "due": Due.AS_PLANNED}
+    catalogue(envelope.channel, card, [fresh], **how)
 
 
 def carried(envelope: Envelope) -> Document:

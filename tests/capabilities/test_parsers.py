@@ -11,6 +11,7 @@ from capabilities.parsers import (
     ProtocolNotDetected,
     Reading,
     examine,
+    is_reachable,
     parse,
     parsers,
     protocol_choices,
@@ -333,3 +334,26 @@ def test_a_definition_is_not_taken_for_one_of_another_protocol():
 
     assert not reading.valid
     assert reading.errors == [Problem("$", "is of protocol A2A, not MCP")]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "endpoint", "reachable"),
+    [
+        ("a2a", "https://a.example/", True),
+        ("a2a", "http://a.example/", True),
+        ("agui", "HTTPS://a.example/", True),
+        ("mcp", "mcp:files", False),
+        ("agui", "agui:Painter", False),
+        ("config", "config:Analyst", False),
+        ("agh", "agh://channel/peer", True),
+        ("agh", "agh:peer", False),
+        ("mcp", "agh://channel/peer", False),
+        ("a2a", "httpsx://a.example/", False),
+        ("a2a", "", False),
+        ("unheard-of", "https://a.example/", True),
+    ],
+)
+def test_an_agent_is_reachable_where_it_can_be_asked_or_heard(
+    protocol, endpoint, reachable
+):
+    assert is_reachable(protocol, endpoint) is reachable

@@ -196,23 +196,6 @@ def test_a_name_borrowed_from_a_long_endpoint_is_cut_to_what_can_be_shown():
     assert agent(endpoint="e" * 2_000).display_name == "e" * 300
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "probed"),
-    [
-        ("https://a.example/", True),
-        ("http://a.example/", True),
-        ("HTTPS://a.example/", True),
-        ("mcp:files", False),
-        ("agh://channel/peer", True),
-        ("agh:peer", False),
-        ("httpsx://a.example/", False),
-        ("", False),
-    ],
-)
-def test_only_an_agent_that_can_be_asked_or_heard_can_be_probed(endpoint, probed):
-    assert agent(endpoint=endpoint).can_be_probed is probed
-
-
 LIMITS = {
     "name": ("$.name", 300),
     "description": ("$.description", 20_000),

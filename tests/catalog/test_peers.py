@@ -8,16 +8,20 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.db import connections
 
+from capabilities.protocols.agh import members, merging
+from capabilities.protocols.agh.catalogs import CatalogRequest
 from capabilities.protocols.agh.envelopes import Envelope
-from capabilities.protocols.agh.refusals import ReasonCode, Refusal
+from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
 from catalog import ingest as ingest_module
-from catalog.models import CatalogEntry, Source, Status
-from catalog.peers import answering, find_peer, import_local, take
+from catalog.models import CatalogEntry, SeenEnvelope, Source, Status
+from catalog.peers import answering, find_peer, import_local, take, taking
+from catalog.peers.known import with_documents
 from catalog.prober import Prober
 from catalog.transfer import export_lines, import_line
 from tests.catalog.gateways.agh import (
     BRIEF,
     FALSE_DIGEST,
+    PEERS,
     capabilities,
     card,
     document,
@@ -29,6 +33,7 @@ from tests.catalog.gateways.agh import (
     known_in_full,
     response,
     rich,
+    send,
     transfer,
     whois,
 )
@@ -56,6 +61,12 @@ def hear_together(all_said: list[dict]) -> None:
         list(pool.map(heard_in_thread, all_said))
 
 
+def documents(peer) -> list[str]:
+    """The ids of what is known in full of a peer, as it is told."""
+    found = with_documents([peer], CatalogRequest(wanted=True))
+    return [each.id for _, told in found for each in told]
+
+
 def write(folder, *documents) -> None:
     """A local catalog, as its author writes it: without digests."""
     folder.mkdir(exist_ok=True)
@@ -81,7 +92,7 @@ def test_a_greet_that_drops_the_id_keeps_the_whole_document():
     hear(greet("a", "b"), transfer(document("a")), greet("b"), greet())
 
     assert known_in_full() == {"a"}
-    assert [each.id for each in find_peer("designer").documents] == ["a"]
+    assert documents(find_peer("designer")) == ["a"]
 
 
 def test_a_brief_that_disappears_is_gone():
@@ -195,7 +206,75 @@ def test_a_catalog_read_from_files_is_known_in_full_but_unverified(tmp_path):
     assert not told.get("verified")
     peer = find_peer("designer")
     assert peer.card.capabilities == ("b", "a")
-    assert [each.id for each in peer.documents] == ["b", "a"]
+    assert documents(peer) == ["b", "a"]
+
+
+def test_a_peer_of_files_that_greets_is_one_peer_with_all_that_is_known(
+    tmp_path, editor
+):
+    write(tmp_path / "designer", document("a"), document("b"))
+    import_local(tmp_path / "designer")
+    newer = document("b", summary="Does it better.")
+    hear(greet("b", "c"), transfer(newer))
+
+    peer = find_peer("designer", "builders")
+    assert peer.card.capabilities == ("b", "c", "a")
+    assert documents(peer) == documents(find_peer("designer")) == ["b", "a"]
+    for asked in ("", "a", "c"):
+        told = send(editor, whois(asked, ext=rich()))
+        senders = [said["from"] for said in told if said["from"] != "agentlens"]
+        assert senders == ["designer"]
+        assert ids_of(told[0]) == ["b", "a"]
+    assert fetched(editor, "b")["summary"] == "Does it better."
+    assert fetched(editor, "a")["summary"] == document("a")["summary"]
+
+
+def fetched(client, name) -> dict:
+    place = f"{PEERS}/designer/capabilities/{name}"
+    return client.get(place).json()["body"]["capability"]
+
+
+def test_more_than_could_ever_be_told_of_a_peer_is_not_kept(monkeypatch):
+    monkeypatch.setattr(taking, "HOARD_LIMIT", 3000)
+    hear(greet("a"), *(transfer(document(n, outcome="x" * 1000)) for n in "ab"))
+    with pytest.raises(TooLarge):
+        hear(transfer(document("c", outcome="x" * 1000)))
+
+    # One that takes the place of another is no more than before.
+    hear(transfer(document("b", outcome="y" * 1000)))
+    assert known_in_full() == {"a", "b"}
+
+
+def test_where_there_is_no_room_for_all_a_peer_s_own_word_counts(monkeypatch):
+    for module in (merging, ingest_module):
+        monkeypatch.setattr(module, "CAPABILITY_LIMIT", 3)
+    hear(transfer(document("a")), transfer(document("b")), greet("c", "d"))
+
+    assert set(capabilities()) == {"c", "d", "a"}
+
+
+def test_a_member_of_a_card_that_we_keep_for_ourselves_is_refused():
+    with pytest.raises(Refusal, match=r"peer_card\.channel"):
+        hear(greet_with(card("a", channel="elsewhere")))
+
+
+def test_who_asked_for_too_much_may_ask_the_same_again(monkeypatch):
+    hear(greet("a"), transfer(document("a", outcome="x" * 1000)))
+    asked = whois("a", to="designer", ext=rich())
+    with monkeypatch.context() as patched:
+        patched.setattr(members, "BYTES_LIMIT", 1000)
+        with pytest.raises(TooLarge):
+            hear(asked)
+    hear(asked)
+
+
+def test_questions_are_remembered_no_longer_than_they_could_come_again():
+    ahead = int(time.time()) + 10 * 24 * 3600
+    hear(greet("a"), whois("a", expires_at=ahead), greet("a", expires_at=ahead))
+    until = [one.until.timestamp() for one in SeenEnvelope.objects.order_by("until")]
+
+    assert until[1] < time.time() + 400
+    assert until[2] == ahead
 
 
 def test_what_was_taken_out_of_the_files_is_gone_with_the_next_import(tmp_path):

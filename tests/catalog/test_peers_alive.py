@@ -87,6 +87,46 @@ def test_passing_on_an_old_transfer_wakes_nobody():
     assert entry_of().status == Status.OFFLINE
 
 
+def test_handing_over_much_makes_nobody_go_away_sooner():
+    hear(greet("a"))
+    probe_after(61)
+    due = entry_of().next_probe_at
+    hear(*(transfer(document(name)) for name in "abc"))
+
+    assert (entry_of().status, entry_of().next_probe_at) == (Status.DEGRADED, due)
+
+
+def test_a_clock_that_is_ahead_silences_nobody():
+    now = int(time.time())
+    hear(greet_with(card("a", display_name="Early"), ts=now + 299))
+    assert entry_of().greeted_at.timestamp() <= time.time()
+    hear(greet_with(card("a", display_name="Right"), ts=now + 1))
+
+    assert entry_of().display_name == "Right"
+
+
+def test_what_comes_late_is_no_news_but_a_sign_of_life():
+    now = int(time.time())
+    hear(greet_with(card("a", display_name="New"), ts=now))
+    probe_after(61)
+    hear(greet_with(card("a", display_name="Old"), ts=now - 20))
+
+    assert (entry_of().display_name, entry_of().status) == ("New", Status.ACTIVE)
+
+
+def test_what_was_said_long_ago_tells_only_how_it_was_then():
+    now = int(time.time())
+    hear(greet("a", ts=now - 5000, expires_at=now + 5000))
+
+    assert entry_of().last_success_at.timestamp() == now - 5000
+    assert probe_again() == Status.DEGRADED
+
+
+def probe_again() -> str:
+    async_to_sync(Prober().round)()
+    return entry_of().status
+
+
 def test_one_is_looked_for_when_its_last_greet_no_longer_holds():
     hear(greet("a"))
     entry = entry_of()

@@ -24,6 +24,10 @@ def trimmed(text: str) -> str:
     return SURROGATE.sub("\ufffd", text).strip(WHITE_SPACE)
 
 
+# Where peers are that announce themselves.
+ANNOUNCED = "agh://"
+
+
 def endpoint(channel: str, peer_id: str) -> str:
     """Under which a peer is catalogued; without a channel only files tell of it."""
-    return f"agh://{channel}/{peer_id}" if channel else f"agh:{peer_id}"
+    return f"{ANNOUNCED}{channel}/{peer_id}" if channel else f"agh:{peer_id}"

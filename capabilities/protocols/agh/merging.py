@@ -2,19 +2,23 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
-from ...records import CapabilityRecord
+from ...records import CAPABILITY_LIMIT, CapabilityRecord
 from .records import AGHCapability
 
 
 def merged(
     known: Iterable[AGHCapability], stated: Iterable[CapabilityRecord]
 ) -> Iterator[CapabilityRecord]:
-    """By id: what is known in full is never lost to a brief, named there or not."""
+    """By id: what is known in full is never lost to a brief, named there or not.
+
+    Unless there is no room for all of it beside what the peer says itself.
+    """
     kept = {one.name: one for one in known if one.document is not None}
-    for record in stated:
-        yield renewed(kept.pop(record.name, None), record)
-    yield from kept.values()
+    told = [renewed(kept.pop(record.name, None), record) for record in stated]
+    yield from told
+    yield from islice(kept.values(), max(0, CAPABILITY_LIMIT - len(told)))
 
 
 def renewed(known: AGHCapability | None, fresh: CapabilityRecord) -> CapabilityRecord:

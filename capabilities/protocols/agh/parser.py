@@ -14,7 +14,7 @@ from .catalogs import CatalogRequest
 from .credentials import credentials
 from .definitions import read_definition
 from .envelopes import Heading, MessageKind, draft
-from .identifiers import PROTOCOL, endpoint
+from .identifiers import ANNOUNCED, PROTOCOL, endpoint
 from .merging import merged
 from .records import KINDS, AGHCapability
 
@@ -34,13 +34,17 @@ class AGHParser(Parser):
     # Twice the thirty seconds between two greets.
     presence = 60
     merges = True
-    places = {"$.name": "$.display_name"}
+    places = {"$.name": "$.display_name", "$.protocolVersion": "$.profiles_supported"}
 
     def recognises(self, document: Document) -> bool:
         lists = ("profiles_supported", "capabilities")
         return "peer_id" in document and all(
             isinstance(document.get(key), list) for key in lists
         )
+
+    def is_reachable(self, endpoint: str) -> bool:
+        """Peers that are only known from files are not heard."""
+        return endpoint.startswith(ANNOUNCED)
 
     def connection(self, document: Document, record: AgentRecord) -> Connection:
         channel, card = read_definition(document, Problems())

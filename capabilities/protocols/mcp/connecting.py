@@ -5,7 +5,7 @@ from typing import Any
 
 from ...connections import Connection, Way
 from ...problems import Document, Problems
-from ...records import AgentRecord, has_address
+from ...records import AgentRecord, is_web
 
 # What runs a package of each registry, before its name.
 RUNNERS = {
@@ -17,8 +17,8 @@ RUNNERS = {
 
 
 def connection(document: Document, record: AgentRecord) -> Connection:
-    server = remote(record) if has_address(record.endpoint) else local(document)
-    spoken = "MCP over HTTP" if has_address(record.endpoint) else "MCP over stdio"
+    server = remote(record) if is_web(record.endpoint) else local(document)
+    spoken = "MCP over HTTP" if is_web(record.endpoint) else "MCP over stdio"
     return Connection(
         ways=[Way(record.endpoint, spoken)],
         credentials=list(headers(document)),

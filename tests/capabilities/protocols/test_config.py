@@ -3,7 +3,13 @@ from pathlib import Path
 import pytest
 
 from capabilities.kinds import discoverable_kinds, is_relied_on, kinds
-from capabilities.parsers import connection_of, examine, media_type_of, source_of
+from capabilities.parsers import (
+    connection_of,
+    examine,
+    is_reachable,
+    media_type_of,
+    source_of,
+)
 from capabilities.protocols.config import ConfigCapability, ConfigParser
 
 DATA = Path(__file__).parents[2] / "data/config"
@@ -30,7 +36,7 @@ def test_the_seeds_own_agent_is_read():
     assert not reading.warnings
     assert (reading.protocol, reading.record.name) == ("config", "DataAnalyzer")
     assert reading.record.endpoint == "config:DataAnalyzer"
-    assert not reading.record.can_be_probed
+    assert not is_reachable("config", reading.record.endpoint)
     analysis, report = reading.record.capabilities
     assert (analysis.name, report.name) == ("data-analysis", "report-generation")
     assert analysis.properties == {

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from capabilities.kinds import Kind
-from capabilities.parsers import connection_of, examine, parsers
+from capabilities.parsers import connection_of, examine, is_reachable, parsers
 from capabilities.problems import Problems
 from capabilities.protocols.agh import AGHParser
 from capabilities.protocols.agh.definitions import definition_of, read_definition
@@ -43,7 +43,7 @@ def test_the_seed_s_card_is_an_agent():
     record = reading.record
     assert record.endpoint == "agh:designer.session-19"
     assert record.name == "Designer"
-    assert not record.can_be_probed
+    assert not is_reachable(record.protocol, record.endpoint)
     assert record.capabilities == (
         AGHCapability(name="build-site", description="Build the landing page."),
         AGHCapability(name="review-copy", description="Review conversion copy."),

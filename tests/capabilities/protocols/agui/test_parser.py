@@ -8,7 +8,7 @@ import pytest
 from ag_ui.core import RunAgentInput
 
 from capabilities.asking import Ask
-from capabilities.parsers import parsers
+from capabilities.parsers import is_reachable, parsers
 from capabilities.protocols.a2a import A2AParser
 from capabilities.protocols.agh import AGHParser
 from capabilities.protocols.agui import AGUIParser
@@ -293,7 +293,7 @@ def test_without_an_address_its_name_stands_for_one():
     record, _ = parse({"identity": {"name": "Concierge"}})
 
     assert record.endpoint == "agui:Concierge"
-    assert not record.can_be_probed
+    assert not is_reachable(record.protocol, record.endpoint)
 
 
 @pytest.mark.parametrize("identity", [{}, {"type": "langgraph"}, {"name": "  "}])

@@ -67,6 +67,5 @@ class TokenAdmin(admin.ModelAdmin):
             "secret": request.new_token,
         }
         response = TemplateResponse(request, "admin/knox/token.html", context)
-        response["Cache-Control"] = "no-store"
         add_never_cache_headers(response)
         return response

@@ -7,6 +7,8 @@ class AgentLensAdminSite(admin.AdminSite):
 
     site_header = site_title = "AgentLens"
     index_title = "Curator's desk"
+    # Lists need the room.
+    enable_nav_sidebar = False
     # Django's own would turn away editors, who are no "staff".
     login_form = AuthenticationForm
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sys
 import tempfile
 import unicodedata
@@ -36,13 +37,27 @@ def main():
         raise click.ClickException(str(error)) from error
 
 
+@contextlib.contextmanager
+def on_database():
+    """That there is none, or that it does not answer, is told in words."""
+    from django.db import OperationalError
+
+    try:
+        yield
+    except OperationalError as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise click.ClickException(f"The database cannot be used: {reason}") from error
+
+
 class OnTables(click.Command):
     """A command for a database that is there and up to date."""
 
     def invoke(self, context):
         from .start import is_prepared
 
-        if not is_prepared():
+        with on_database():
+            prepared = is_prepared()
+        if not prepared:
             raise click.ClickException(
                 "The database is not up to date: `agentlens serve`, or"
                 " `agentlens manage migrate`, brings it there."
@@ -62,9 +77,12 @@ def serve(host: str, port: int, workers: int, no_prober: bool):
 
     from .start import prepare
 
-    if password := prepare():
+    refuse_taken(host, port)
+    with on_database():
+        password = prepare()
+    if password:
         click.echo(f"Created the user admin with the password {password}")
-        click.echo("It is shown only this once: change it in the admin.")
+        click.echo("It is shown only this once; change it at /account/password.")
     if no_prober:
         # For this process, and for the workers it starts.
         settings.AGENTLENS_PROBER = False
@@ -85,6 +103,18 @@ def serve(host: str, port: int, workers: int, no_prober: bool):
             timeout_graceful_shutdown=5,
             ws_max_size=SOCKET_BYTES,
         )
+
+
+def refuse_taken(host: str, port: int) -> None:
+    """Before anything is done, say where nobody can be served."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (")[0]
+        raise click.ClickException(
+            f"Cannot serve at {host}:{port}: {reason}"
+        ) from error
 
 
 @contextlib.contextmanager
@@ -120,7 +150,8 @@ def probe(once: bool):
     "--authorization",
     default="",
     envvar="AGENTLENS_IMPORT_AUTHORIZATION",
-    help="An Authorization header for one running MCP server; never stored.",
+    show_envvar=True,
+    help="An Authorization header for the host of one URL; never stored.",
 )
 @click.option("--warnings", is_flag=True, help="Tell what is odd about definitions.")
 def import_(targets: tuple[str, ...], protocol: str, warnings: bool, **given: str):
@@ -136,6 +167,8 @@ def import_(targets: tuple[str, ...], protocol: str, warnings: bool, **given: st
     with click.progressbar(items, label="Importing", **PROGRESS) as progress:
         for item in progress:
             remarks += attempt(item, results, warnings)
+    if not items:
+        remarks.append("There is nothing to import there.")
     for line in remarks:
         click.echo(line, err=True)
     click.echo(summary(results))
@@ -149,7 +182,7 @@ def items_of(targets, protocol, endpoint, capabilities_url, authorization):
     from catalog.intake import import_url, register
     from catalog.models import Source
 
-    urls = [target for target in targets if re.match(r"https?://", target)]
+    urls = [target for target in targets if re.match(r"[A-Za-z][\w+.-]*://", target)]
     paths = [Path(target) for target in targets if target not in urls]
     if (authorization or capabilities_url) and len(urls) > 1:
         raise click.UsageError("Give one URL at a time with what is meant for one.")

@@ -4,6 +4,7 @@ import contextlib
 import ipaddress
 import os
 import secrets
+import warnings
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 env = environ.FileAwareEnv()
+YES, NO = {"on", "true", "yes", "1"}, {"", "off", "false", "no", "0"}
 
 PACKAGE_DIR = Path(__file__).resolve().parent
 DATA_DIR = Path(env.str("AGENTLENS_DATA_DIR", default="data")).resolve()
@@ -42,6 +44,14 @@ def number(name: str, default: float, least: float) -> float:
     return value
 
 
+def flag(name: str, *, default: bool) -> bool:
+    """Yes or no; a word that is neither stops the start, lest a door stay open."""
+    word = env.str(name, default="").strip().lower()
+    if word not in YES | NO:
+        raise ImproperlyConfigured(f"{name} must be on or off")
+    return word in YES if word else default
+
+
 def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
     try:
         return [ipaddress.ip_network(one.strip()) for one in env.list(name, default=[])]
@@ -49,17 +59,17 @@ def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
         raise ImproperlyConfigured(f"{name} must be networks: {error}") from error
 
 
-DEBUG = env.bool("DEBUG", default=False)
+DEBUG = flag("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or kept_secret(DATA_DIR / "secret_key")
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
 
 # What AgentLens itself can be told.
-AGENTLENS_ANONYMOUS_READ = env.bool("AGENTLENS_ANONYMOUS_READ", default=False)
+AGENTLENS_ANONYMOUS_READ = flag("AGENTLENS_ANONYMOUS_READ", default=False)
 AGENTLENS_ADMIN_PASSWORD = env.str("AGENTLENS_ADMIN_PASSWORD", default="")
 AGENTLENS_ALLOWED_NETWORKS = networks("AGENTLENS_ALLOWED_NETWORKS")
 AGENTLENS_FETCH_TIMEOUT = number("AGENTLENS_FETCH_TIMEOUT", 10.0, least=0.1)
-AGENTLENS_PROBER = env.bool("AGENTLENS_PROBER", default=True)
+AGENTLENS_PROBER = flag("AGENTLENS_PROBER", default=True)
 AGENTLENS_PROBE_INTERVAL = number("AGENTLENS_PROBE_INTERVAL", 60.0, least=1)
 AGENTLENS_PROBE_TIMEOUT = number("AGENTLENS_PROBE_TIMEOUT", 5.0, least=0.1)
 AGENTLENS_PROBE_CONCURRENCY = number("AGENTLENS_PROBE_CONCURRENCY", 32, least=1)
@@ -140,11 +150,15 @@ TEMPLATES = [
 ]
 
 # Where it keeps things: one SQLite file, until told otherwise.
-DATABASES = {
-    "default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR}/agentlens.sqlite3")
-}
+with warnings.catch_warnings(action="ignore"):
+    # Of what it does not know it only warns; we refuse it.
+    default = env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR}/agentlens.sqlite3")
+DATABASES = {"default": default}
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+ENGINE = DATABASES["default"].get("ENGINE", "").rpartition(".")[2]
+if ENGINE not in ("sqlite3", "postgresql"):
+    raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:// or postgres://")
+if ENGINE == "sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -157,7 +171,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
 else:
     DATABASES["default"]["ENGINE"] = "agentlens.postgresql"
-    if env.bool("AGENTLENS_PREPARED_STATEMENTS", default=True):
+    if flag("AGENTLENS_PREPARED_STATEMENTS", default=True):
         # Only what `catalog.statements` asks: the ORM's own are never prepared.
         DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 5
 DATABASES["default"]["CONN_MAX_AGE"] = 60
@@ -210,7 +224,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
-AXES_FAILURE_LIMIT = env.int("AGENTLENS_LOGIN_FAILURES", default=5)
+AXES_FAILURE_LIMIT = number("AGENTLENS_LOGIN_FAILURES", 5, least=1)
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
@@ -221,7 +235,7 @@ REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_TTL": timedelta(days=90)}
 
 # Cookies are marked Secure as soon as the site has a name of its own; on localhost,
 # where plain HTTP is all there is, they are not.
-SECURE_COOKIES = env.bool(
+SECURE_COOKIES = flag(
     "AGENTLENS_SECURE_COOKIES", default=not set(ALLOWED_HOSTS) <= set(LOCAL_HOSTS)
 )
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
@@ -231,11 +245,11 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
-SECURE_HSTS_SECONDS = env.int("AGENTLENS_HSTS_SECONDS", default=0)
+SECURE_HSTS_SECONDS = number("AGENTLENS_HSTS_SECONDS", 0, least=0)
 # Whether all subdomains speak HTTPS, only the owner of the domain knows.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-SECURE_SSL_REDIRECT = env.bool("AGENTLENS_SSL_REDIRECT", default=False)
-if env.bool("AGENTLENS_BEHIND_PROXY", default=False):
+SECURE_SSL_REDIRECT = flag("AGENTLENS_SSL_REDIRECT", default=False)
+if flag("AGENTLENS_BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # Forms of the admin carry a previewed definition with them; the API has its own limit.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1_048_576

@@ -32,8 +32,10 @@ urlpatterns = [
         name="password_change",
     ),
     path("docs", RedirectView.as_view(pattern_name="docs")),
+    path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     path("healthz", views.healthz, name="healthz"),
     path("metrics", metrics, name="metrics"),
     path("readyz", views.readyz, name="readyz"),
+    path("<path:place>/", views.without_slash),
 ]

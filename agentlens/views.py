@@ -1,15 +1,18 @@
 """Is it alive, is it ready; the API to read; and who you are here."""
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.core.cache import cache
 from django.db import Error, connection
-from django.http import JsonResponse
+from django.http import Http404, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import Resolver404, resolve
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 from drf_spectacular.views import SpectacularSwaggerSplitView
 from redis import RedisError
+from rest_framework.exceptions import NotAuthenticated
 
 from .errors import error_response
 from .middleware import POLICY
@@ -54,6 +57,14 @@ class ApiDocs(SpectacularSwaggerSplitView):
     """Swagger UI, which styles its elements one by one: only here may they be."""
 
     url_name = "schema"
+    template_name = "api_docs.html"
+
+    def handle_exception(self, exc):
+        """A page for people: whoever is not known yet logs in."""
+        is_browser = "text/html" in self.request.headers.get("Accept", "")
+        if isinstance(exc, NotAuthenticated) and is_browser:
+            return redirect_to_login(self.request.get_full_path())
+        return super().handle_exception(exc)
 
     def finalize_response(self, request, response, *args, **kwargs):
         response["Content-Security-Policy"] = POLICY.replace(
@@ -65,6 +76,17 @@ class ApiDocs(SpectacularSwaggerSplitView):
 @csrf_exempt
 def api_not_found(request, rest=""):
     return error_response(404)
+
+
+@require_safe
+def without_slash(request, place):
+    """Where one slash too many was typed, and nothing else is wrong."""
+    there = f"/{place.strip('/')}"
+    try:
+        resolve(there)
+    except Resolver404 as error:
+        raise Http404 from error
+    return redirect(there)
 
 
 @require_safe

@@ -11,16 +11,6 @@ from . import search
 from .announcements import StateChanged, announce
 from .models import CatalogEntry
 
-FIELDS = (
-    "display_name",
-    "description",
-    "categories",
-    "metadata",
-    "status",
-    "validity_from",
-    "validity_to",
-)
-
 
 def curate(
     entry: CatalogEntry,

@@ -46,7 +46,10 @@ class CapabilityQuestion(forms.Form):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.fields["kind"].choices = [(kind, kind) for kind in discoverable_kinds()]
+        known = discoverable_kinds()
+        self.fields["kind"].choices = [(kind, kind) for kind in known]
+        words = f"%(value)s is not one of: {', '.join(known)}."
+        self.fields["kind"].error_messages["invalid_choice"] = words
 
     def question(self) -> search.Question:
         """What was asked; where a value makes no sense, as if it were not there."""

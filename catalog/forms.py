@@ -66,8 +66,8 @@ class RegisterForm(forms.Form):
         " running MCP server, or of an AG-UI agent.",
     )
     authorization = AuthorizationField(
-        help_text="An Authorization header, if the MCP server or the AG-UI agent wants"
-        " one. Used once, never stored.",
+        help_text="An Authorization header, for the host of the URL. Used once, never"
+        " stored; what is read with it is refreshed only by hand.",
     )
     capabilities_url = forms.CharField(
         label="Capabilities URL",
@@ -81,9 +81,9 @@ class RegisterForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 14, "cols": 90, "spellcheck": "false"}),
-        help_text="Or paste it here: JSON, or a text with YAML or TOML on top.",
+        help_text="JSON, or a text with YAML or TOML on top.",
     )
-    file = forms.FileField(required=False, help_text="Or choose a file.")
+    file = forms.FileField(required=False, help_text="Instead of pasting it.")
     endpoint = forms.CharField(
         required=False,
         max_length=2000,
@@ -124,7 +124,9 @@ class RegisterForm(forms.Form):
         cleaned = super().clean()
         given = [name for name in ("url", "definition", "file") if cleaned.get(name)]
         if len(given) != 1 and not self.errors:
-            raise forms.ValidationError("Give a URL, a definition or a file: one.")
+            raise forms.ValidationError(
+                "Give one of the three: a URL, a definition or a file."
+            )
         return cleaned
 
     def review(self) -> Review | None:

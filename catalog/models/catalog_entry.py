@@ -2,6 +2,7 @@ from uuid import uuid4
 
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef
+from django.urls import reverse
 from django.utils import timezone
 
 from capabilities.kinds import kinds_of_role
@@ -164,6 +165,9 @@ class CatalogEntry(models.Model):
 
     def __str__(self):
         return self.display_name
+
+    def get_absolute_url(self):
+        return reverse("catalog:entry_detail", args=[self.pk])
 
     def delete(self, *args, **kwargs):
         return type(self).objects.filter(pk=self.pk).delete()

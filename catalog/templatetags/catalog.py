@@ -54,9 +54,9 @@ def protocol_label(slug: str) -> str:
 
 
 @register.filter
-def is_link(url: str) -> bool:
+def is_link(url: Any) -> bool:
     """Whether a URL out of a definition may be opened from here."""
-    return bool(url) and not url_fault(url)
+    return isinstance(url, str) and bool(url) and not url_fault(url)
 
 
 @register.filter

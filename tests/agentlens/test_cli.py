@@ -360,3 +360,24 @@ def test_importing_a_url_goes_through_the_guarded_fetch(settings):
     result = run("import", "http://127.0.0.1:1/card.json")
 
     assert "Could not fetch from 127.0.0.1" in result.stderr
+
+
+def test_a_kind_that_there_is_not_is_told_with_those_there_are():
+    result = run("search", "--kind", "nope")
+
+    assert result.exit_code == 2
+    assert "nope is not one of: a2a.skill, " in result.output
+
+
+def test_what_is_no_web_address_is_refused_as_one():
+    result = run("import", "ftp://agents.example/card.json")
+
+    assert result.exit_code == 1
+    assert "must be an http or https URL" in result.output
+
+
+def test_that_there_is_nothing_to_import_is_said(tmp_path):
+    result = run("import", tmp_path)
+
+    assert result.exit_code == 0
+    assert "There is nothing to import there." in result.output

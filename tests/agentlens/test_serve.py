@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -154,6 +155,26 @@ def test_a_prober_asked_to_do_it_once_does_all_that_is_due(environment, agent):
     assert len(agent.requests) == 1
 
 
+def test_a_database_that_does_not_answer_is_told_in_words(environment):
+    environment |= {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"}
+    for command in (["search"], ["serve", "--port", str(free_port())]):
+        result = run(environment, *command)
+
+        assert result.returncode == 1
+        assert result.stderr.startswith("Error: The database cannot be used: ")
+        assert "Traceback" not in result.stderr
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_promised(environment):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        result = run(environment, "serve", "--port", port)
+
+    assert result.returncode == 1
+    told = f"Error: Cannot serve at 127.0.0.1:{port}: Address already in use\n"
+    assert (result.stdout, result.stderr) == ("", told)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
@@ -163,6 +184,12 @@ def test_a_prober_asked_to_do_it_once_does_all_that_is_due(environment, agent):
         ("AGENTLENS_PROBE_TIMEOUT", "nan", "must be at least 0.1"),
         ("AGENTLENS_REFRESH_INTERVAL", "-1", "must be at least 0"),
         ("AGENTLENS_PROBE_LEASE", "5", "must be at least 6"),
+        ("AGENTLENS_LOGIN_FAILURES", "abc", "must be a number"),
+        ("AGENTLENS_HSTS_SECONDS", "a", "must be a number"),
+        ("AGENTLENS_SECURE_COOKIES", "ture", "must be on or off"),
+        ("DEBUG", "maybe", "must be on or off"),
+        ("DATABASE_URL", "mysql://h/d", "must begin with sqlite:// or postgres://"),
+        ("DATABASE_URL", "nonsense", "must begin with sqlite:// or postgres://"),
         (
             "AGENTLENS_ALLOWED_NETWORKS",
             "10.1.2.3/8",

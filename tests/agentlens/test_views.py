@@ -134,3 +134,30 @@ def test_every_answer_has_a_policy_an_id_and_no_sniffing(client, place):
     assert "default-src 'none'" in answer["Content-Security-Policy"]
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["X-Request-ID"].startswith("req_")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("/admin", "/admin/"),
+        ("/catalog/", "/catalog"),
+        ("/login/", "/login"),
+    ],
+)
+def test_a_slash_too_many_or_too_few_is_forgiven(client, typed, meant):
+    assert client.get(typed)["Location"] == meant
+
+
+@pytest.mark.parametrize("place", ["/nope/", "/%2Fevil.example/", "/a//evil.example/"])
+def test_but_leads_nowhere_else(client, place):
+    assert client.get(place).status_code == 404
+
+
+def test_a_browser_that_nobody_knows_logs_in_to_read_the_docs(client):
+    answer = client.get("/api/v1/docs", headers={"Accept": "text/html,*/*"})
+
+    assert answer["Location"] == "/login?next=/api/v1/docs"
+
+
+def test_there_is_a_way_back_from_the_docs(reader):
+    assert '<a href="/">' in reader.get("/api/v1/docs").content.decode()

@@ -51,7 +51,7 @@ def test_a_file_does_as_well_as_a_paste(open_as):
     page = open_as("Editor")
     page.goto("/catalog/register")
     page.get_by_role("button", name="Preview").click()
-    expect(page.locator(".errorlist")).to_contain_text("Give a URL, a definition or")
+    expect(page.locator(".errorlist")).to_contain_text("Give one of the three")
     content = json.dumps(tool_server("Stacks", "search_documents")).encode()
     file = {"name": "s.json", "mimeType": "application/json", "buffer": content}
     page.get_by_label("File").set_input_files(file)

@@ -88,7 +88,7 @@ def test_what_is_no_definition_is_refused_in_words(desk):
 def test_neither_or_both_is_asked_again(desk):
     for form in ({}, {"url": "https://a.example", "definition": "{}"}):
         page = desk.post(PAGE, form).content.decode()
-        assert "Give a URL, a definition or a file: one." in page
+        assert "Give one of the three: a URL, a definition or a file." in page
 
 
 def test_a_url_is_fetched_shown_and_remembered(desk, host):

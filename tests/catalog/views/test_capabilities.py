@@ -113,7 +113,7 @@ def test_a_capability_is_told_by_everyone_who_offers_it(reader, catalog):
         ("Sleeper", "Translate text, and well"),
     ]
     page = answer.content.decode()
-    assert "3 agents, in every status" in page
+    assert "3 agents, whatever their status" in page
     assert "Offline" in page
 
 

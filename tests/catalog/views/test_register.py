@@ -96,7 +96,8 @@ def test_one_thing_is_to_be_given(curator, given):
     review, answer = look(curator, **given)
 
     assert review is None
-    assert "Give a URL, a definition or a file: one." in answer.content.decode()
+    told = "Give one of the three: a URL, a definition or a file."
+    assert told in answer.content.decode()
 
 
 def test_a_file_too_large_is_refused(curator):

@@ -15,11 +15,13 @@ class Way:
 class Connection:
     """`credentials` tells in words what a caller must present, `snippet` an example.
 
-    `remark` is for agents that cannot be connected to at all, and says why.
+    `note` says what to do with the snippet, where that is not plain. `remark` is for
+    agents that cannot be connected to at all, and says why.
     """
 
     ways: list[Way] = field(default_factory=list)
     credentials: list[str] = field(default_factory=list)
     title: str = ""
+    note: str = ""
     snippet: str = ""
     remark: str = ""

@@ -78,6 +78,11 @@ class Row:
     values: list[Any]
 
     @property
+    def leads_to_a_page(self) -> bool:
+        """Whether a URL here is one that people read, and not an agent's own."""
+        return self.name == "identity.documentationUrl"
+
+    @property
     def differs(self) -> bool:
         """Whether two say different things; one who says nothing contradicts nobody."""
         said = [in_no_order(value) for value in self.values if value is not None]

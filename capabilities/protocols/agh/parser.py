@@ -51,8 +51,9 @@ class AGHParser(Parser):
         where = f"in channel {channel}" if channel else "in any channel"
         return Connection(
             ways=[Way(record.endpoint, f"{PROTOCOL} {where}")],
-            title="Whois request, to POST to /api/v1/agh/envelopes: a new id, your peer"
-            " id in from, the time in ts",
+            title="Ask for its whole catalog",
+            note="POST this to /api/v1/agh/envelopes, with a new id, your own peer id"
+            " in from, and the time in ts.",
             snippet=whois(channel or LOCAL, card.peer_id),
         )
 

@@ -1,12 +1,27 @@
 """What the OpenAPI description says of every operation."""
 
+ERROR_CODES = (
+    *("INVALID_PARAMETER", "INVALID_KEY", "INVALID_BODY", "URL_NOT_ALLOWED"),
+    *("INVALID_CAPABILITY_NAME", "INVALID_AGENT_ID", "INVALID_VERSION"),
+    *("NOT_AUTHENTICATED", "PERMISSION_DENIED"),
+    *("NOT_FOUND", "ENTRY_NOT_FOUND", "CAPABILITY_NOT_FOUND", "AGENT_NOT_FOUND"),
+    *("REGISTRATION_NOT_FOUND", "PEER_NOT_FOUND", "METHOD_NOT_ALLOWED"),
+    *("CONFLICT", "DUPLICATE_REGISTRATION"),
+    *("BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"),
+    *("INVALID_DEFINITION", "PROTOCOL_NOT_DETECTED", "ROUTING_STRATEGY_INVALID"),
+    *("METADATA_FILTER_INVALID", "VERIFICATION_FAILED", "RATE_LIMITED"),
+    *("FETCH_FAILED", "FETCH_TIMEOUT", "INTERNAL_ERROR"),
+)
 ERROR = {
     "type": "object",
     "description": "The one error shape.",
     "required": ["error", "code", "details", "timestamp", "request_id"],
     "properties": {
         "error": {"type": "string", "description": "For people."},
-        "code": {"type": "string", "description": "For programs; stable."},
+        "code": {
+            "type": "string",
+            "description": f"For programs; stable: {', '.join(ERROR_CODES)}.",
+        },
         "details": {"type": "object", "additionalProperties": True},
         "timestamp": {"type": "string", "format": "date-time"},
         "request_id": {"type": "string"},

@@ -116,13 +116,17 @@ def protocol_choices() -> list[tuple[str, str]]:
 class ParseError(Exception):
     """A definition that cannot be catalogued, with every reason why."""
 
+    words = "The definition is not valid"
+
     def __init__(self, reading: "Reading") -> None:
-        super().__init__("The definition is not valid")
+        super().__init__(self.words)
         self.reading = reading
 
 
 class ProtocolNotDetected(ParseError):
     """No registered protocol recognises the document."""
+
+    words = "The definition is of no protocol that we know"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = [
     path
-    for package in ("agentlens", "capabilities", "catalog", "tests")
+    for package in ("agentlens", "capabilities", "catalog", "routing", "tests")
     for path in (ROOT / package).rglob("*.py")
     if "migrations" not in path.parts
 ]

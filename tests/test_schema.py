@@ -1,6 +1,7 @@
 """docs/openapi.yaml is what the code says, and a client can be made from it."""
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from drf_spectacular.validation import validate_schema
 from knox.models import AuthToken
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from agentlens.schema import ERROR_CODES
 from catalog.api.examples import CARD
 from tests.factories import UserFactory
 
@@ -25,6 +27,13 @@ def schema():
 
 def test_the_committed_schema_is_the_generated_one(schema):
     assert yaml.safe_load(COMMITTED.read_text("utf-8")) == schema, "run `make schema`"
+
+
+def test_the_error_codes_there_are_the_guide_has_too():
+    guide = (COMMITTED.parent / "api.md").read_text("utf-8")
+    table = re.findall(r"^\| [45]\d\d.*$", guide, re.MULTILINE)
+
+    assert set(re.findall(r"`([A-Z_]{5,})`", "".join(table))) == set(ERROR_CODES)
 
 
 def test_the_schema_is_valid(schema):

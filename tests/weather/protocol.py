@@ -1,9 +1,12 @@
+"""Weather stations: https://weather.example/spec."""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from capabilities.kinds import Kind
 from capabilities.parsers import Parser
-from capabilities.problems import url_fault
+from capabilities.problems import Document, Problems, url_fault
 from capabilities.records import AgentRecord, CapabilityRecord
 
 
@@ -29,10 +32,10 @@ class WeatherParser(Parser):
         ),
     )
 
-    def recognises(self, document):
+    def recognises(self, document: Document) -> bool:
         return {"station", "forecasts"} <= document.keys()
 
-    def parse(self, document, problems):
+    def parse(self, document: Document, problems: Problems) -> AgentRecord:
         address = problems.required_text(document, "address")
         if address and (fault := url_fault(address)):
             problems.error("$.address", fault)
@@ -40,13 +43,14 @@ class WeatherParser(Parser):
             protocol=self.slug,
             endpoint=address,
             name=problems.required_text(document, "station"),
-            capabilities=tuple(self.forecasts(document, problems)),
+            capabilities=tuple(forecasts(document, problems)),
         )
 
-    def forecasts(self, document, problems):
-        for path, stated in problems.objects(document, "forecasts"):
-            yield Forecast(
-                name=problems.required_text(stated, "name", path),
-                regions=problems.texts(stated, "regions", path) or [],
-                path=path,
-            )
+
+def forecasts(document: Document, problems: Problems) -> Iterator[Forecast]:
+    for path, stated in problems.objects(document, "forecasts"):
+        yield Forecast(
+            name=problems.required_text(stated, "name", path),
+            regions=problems.texts(stated, "regions", path) or [],
+            path=path,
+        )

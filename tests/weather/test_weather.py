@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from django.apps import AppConfig
@@ -80,3 +81,10 @@ def test_a_project_that_installs_the_app_starts_with_it():
         check=True,
     )
     assert started.stdout.strip() == "Weather station"
+
+
+def test_the_guide_has_this_very_parser():
+    root = Path(__file__).parent.parent.parent
+    guide = (root / "docs" / "add-a-protocol.md").read_text("utf-8")
+
+    assert Path(__file__).with_name("protocol.py").read_text("utf-8") in guide

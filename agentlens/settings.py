@@ -7,12 +7,14 @@ import secrets
 import warnings
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
 env = environ.FileAwareEnv()
+Number = TypeVar("Number", int, float)
 YES, NO = {"on", "true", "yes", "1"}, {"", "off", "false", "no", "0"}
 
 PACKAGE_DIR = Path(__file__).resolve().parent
@@ -33,7 +35,7 @@ def kept_secret(path: Path) -> str:
     return path.read_text().strip()
 
 
-def number(name: str, default: float, least: float) -> float:
+def number(name: str, default: Number, least: float) -> Number:
     """A number from the environment; one that cannot be meant stops the start."""
     try:
         value = type(default)(env.str(name, default=str(default)))

@@ -38,11 +38,6 @@ class Probe:
         return replace(self, error=self.error[:ERROR_LIMIT])
 
 
-def lease_end() -> datetime:
-    """Until when what is claimed now is left to whoever claimed it."""
-    return timezone.now() + timedelta(seconds=settings.AGENTLENS_PROBE_LEASE)
-
-
 def spread(seconds: float) -> timedelta:
     """About so long, so that what began together does not stay together."""
     jitter = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - no secret

@@ -18,7 +18,8 @@ from capabilities.records import CAPABILITY_LIMIT, AgentRecord, CapabilityRecord
 
 from . import search
 from .announcements import EntryIngested, announce
-from .health import ERROR_LIMIT, lease_end, spread
+from .health import ERROR_LIMIT, spread
+from .leases import lease_end
 from .models import (
     AgentType,
     Capability,

@@ -17,8 +17,9 @@ from capabilities.parsers import parse, source_of
 
 from .fetch import TooBusy
 from .finding import Found, search_again, search_for
-from .health import Probe, lease_end, record
+from .health import Probe, record
 from .ingest import Definition, Outcome, foreseen, ingest
+from .leases import lease_end
 from .models import CatalogEntry, Source, agent_key
 from .probing import probe, target_of
 

@@ -4,22 +4,25 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
-from typing import Any, Protocol, Self
+from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import close_old_connections
 from django.utils import timezone
 
-from .health import Probe, interval_after, lease_end, record_all, spread
+from .health import Probe, interval_after, record_all, spread
+from .leases import claim, lease_end
 from .models import CatalogEntry, Status
 from .probing import Target, probe, target_of
 
 logger = logging.getLogger(__name__)
 
+P = ParamSpec("P")
+R = TypeVar("R")
 # As many outcomes as are written down at once.
 PAGE = 100
 # So many wait for one host; more are put off, about so many seconds.
@@ -49,7 +52,7 @@ class Entries:
 
     def claim(self, limit: int, due: datetime) -> list[CatalogEntry]:
         entries = CatalogEntry.objects.watched().filter(next_probe_at__lte=due)
-        return entries.claim("next_probe_at", limit, until=lease_end())
+        return claim(entries.to_be_asked(), "next_probe_at", limit, until=lease_end())
 
     def target(self, entry: CatalogEntry) -> Target:
         return target_of(entry)
@@ -254,13 +257,15 @@ class Notes:
                 await self.write([note])
 
 
-async def in_database(function, *arguments):
+async def in_database(
+    function: Callable[P, R], *arguments: P.args, **named: P.kwargs
+) -> R:
     """Sync work off the loop, on a connection that is still good; never left undone."""
 
-    def work():
+    def work() -> R:
         close_old_connections()
         try:
-            return function(*arguments)
+            return function(*arguments, **named)
         finally:
             close_old_connections()
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from capabilities.parsers import ParseError
 
+from . import leases
 from .fetch import FetchError
 from .finding import search_again
 from .health import ERROR_LIMIT, spread
@@ -34,7 +35,8 @@ def claim(due: datetime) -> list[CatalogEntry]:
         source=Source.IMPORT, authorized=False
     )
     found = imported.exclude(source_url="").filter(was_due)
-    return found.claim("next_refresh_at", BATCH, until=timezone.now() + LEASE)
+    until = timezone.now() + LEASE
+    return leases.claim(found.to_be_asked(), "next_refresh_at", BATCH, until)
 
 
 async def refresh_due() -> int:

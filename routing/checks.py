@@ -1,14 +1,14 @@
 """Health checks of their own, made by the catalog's prober."""
 
 from datetime import datetime
-from typing import Any
 from urllib.parse import quote, urljoin
 
 from django.db import transaction
 from django.utils import timezone
 
-from catalog.health import Probe, after, ask_again_at, lease_end
+from catalog.health import Probe, after, ask_again_at
 from catalog.history import hour_of
+from catalog.leases import claim, lease_end
 from catalog.models import Source, Status
 from catalog.prober import is_recent
 from catalog.probing import Target
@@ -34,7 +34,8 @@ class HealthChecks:
     def claim(self, limit: int, due: datetime) -> list[CapabilityRegistration]:
         offers = CapabilityRegistration.objects.present()
         offers = offers.exclude(entry__status=Status.DEPRECATED)
-        return claimed(offers.filter(next_check_at__lte=due), limit)
+        found = offers.filter(next_check_at__lte=due).to_be_asked()
+        return claim(found, "next_check_at", limit, until=lease_end())
 
     def target(self, registration: CapabilityRegistration) -> Target:
         protocol = registration.entry.agent_type.protocol
@@ -53,18 +54,6 @@ class HealthChecks:
     def keep(self, outcomes: list[tuple[CapabilityRegistration, Probe]]) -> None:
         for outcome in outcomes:
             record(*outcome)
-
-
-@transaction.atomic
-def claimed(due: Any, limit: int) -> list[CapabilityRegistration]:
-    free = due.select_for_update(skip_locked=True, of=("self",))
-    free = free.select_related("entry__agent_type").defer(
-        "window", "entry__agent_type__raw_definition"
-    )
-    some = list(free.order_by("next_check_at")[:limit])
-    mine = CapabilityRegistration.objects.filter(pk__in=[one.pk for one in some])
-    mine.update(next_check_at=lease_end())
-    return some
 
 
 @transaction.atomic

@@ -80,6 +80,11 @@ class RegistrationQuerySet(models.QuerySet):
         """Without those whose time to drain is over, swept or not."""
         return self.exclude(drain_until__lte=now or timezone.now())
 
+    def to_be_asked(self) -> "RegistrationQuerySet":
+        """With where each is, and without what is large."""
+        large = ("window", "entry__agent_type__raw_definition")
+        return self.select_related("entry__agent_type").defer(*large)
+
     def with_state(self) -> "RegistrationQuerySet":
         """Told by its own check if it has one, else by its agent's health."""
         own = When(CHECKED, then=F("check_state"))

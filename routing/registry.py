@@ -82,7 +82,7 @@ def update(
     """Change what is named; what is told is what really became another."""
     rows = CapabilityRegistration.objects.select_for_update(of=("self",))
     rows = rows.defer("window").select_related("entry__agent_type")
-    current = rows.filter(pk=registration.pk).first()
+    current: CapabilityRegistration | None = rows.filter(pk=registration.pk).first()
     if current is None:
         raise CapabilityRegistration.DoesNotExist
     changed = [

@@ -65,20 +65,9 @@ class CatalogEntryQuerySet(models.QuerySet):
         """Keep entries that may be asked and changed without anybody's doing."""
         return self.exclude(status=Status.DEPRECATED).exclude(source=Source.DEMO)
 
-    @transaction.atomic
-    def claim(self, column, limit, until):
-        """The first of these by that column, put off until then for all others."""
-        free = self.select_for_update(skip_locked=True, of=("self",)).order_by(column)
-        entries = list(
-            free.select_related("agent_type").defer("agent_type__raw_definition")[
-                :limit
-            ]
-        )
-        mine = self.model.objects.filter(pk__in=[entry.pk for entry in entries])
-        mine.update(**{column: until})
-        return entries
-
-    claim.alters_data = True
+    def to_be_asked(self) -> "CatalogEntryQuerySet":
+        """With where each is, and without its definition."""
+        return self.select_related("agent_type").defer("agent_type__raw_definition")
 
     def delete(self) -> tuple[int, dict[str, int]]:
         """An entry goes with every version of its agent."""

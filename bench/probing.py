@@ -174,12 +174,12 @@ def prober(environment: dict[str, str]) -> Iterator[None]:
         process.wait()
 
 
-def embedded(token: str, environment: dict[str, str]) -> dict:
+def embedded(token: str, environment: dict[str, str], count: int) -> dict:
     """The prober lives in the server, as it does unless one asks otherwise."""
     let_be()
     given = {**environment, "AGENTLENS_PROBER": "on"}
     with serving(PRODUCT, token, given) as client:
-        return asked(client, FEW)
+        return asked(client, count)
 
 
 def apart(token: str, environment: dict[str, str]) -> dict:
@@ -198,7 +198,10 @@ def main() -> dict:
         told("built", build, port)
         return {
             **told("a round of all", round_of_all),
-            "embedded": told("the prober embedded", embedded, token, environment),
+            "embedded": told("the prober embedded", embedded, token, environment, FEW),
+            "embedded_many": told(
+                "the prober embedded, with many", embedded, token, environment, ENTRIES
+            ),
             "apart": told("the prober apart", apart, token, environment),
         }
 

@@ -134,7 +134,11 @@ def ratios(database: str, sizes: Sizes) -> Iterator[Ratio]:
         yield Ratio(database, name, value, "<=", 2)
 
 
-PROBERS = {"embedded": "in the server", "apart": "a process of its own"}
+PROBERS = {
+    "embedded": "in the server",
+    "embedded_many": "in the server",
+    "apart": "a process of its own",
+}
 
 
 def probing_table(result: dict) -> Iterator[str]:

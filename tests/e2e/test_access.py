@@ -57,7 +57,7 @@ def test_somebody_without_a_role_is_told_and_shown_a_way_out(open_page):
     expect(page.get_by_role("heading", level=1)).to_have_text("You may not see this")
     page.get_by_role("link", name="Your account").click()
 
-    expect(page.get_by_text("Nothing yet: ask an administrator")).to_be_visible()
+    expect(page.get_by_text("None yet: ask an administrator")).to_be_visible()
 
 
 def test_a_session_that_ends_leads_to_the_login_and_back(open_as):

@@ -95,7 +95,7 @@ def test_an_agents_page_tells_all_about_it(open_as):
     versions = page.get_by_role("region", name="Versions (2)")
     expect(versions.locator("tbody tr")).to_have_count(2)
     expect(versions.locator("tbody tr").first).to_contain_text("+ Proofread")
-    page.get_by_text("Show the exact text received").click()
+    page.get_by_text("Show the text, as it is kept").click()
     expect(page.locator("pre.raw")).to_contain_text('"version": "2.0.0"')
 
 

@@ -177,10 +177,10 @@ def import_(targets: tuple[str, ...], protocol: str, warnings: bool, **given: st
 
 def items_of(targets, protocol, endpoint, capabilities_url, authorization):
     """What each target is; what was said of one agent is not for several."""
-    from catalog.fetch import authorization_fault
     from catalog.files import Item, items_in
     from catalog.intake import import_url, register
     from catalog.models import Source
+    from catalog.outbound import authorization_fault
 
     urls = [target for target in targets if re.match(r"[A-Za-z][\w+.-]*://", target)]
     paths = [Path(target) for target in targets if target not in urls]
@@ -207,7 +207,7 @@ def attempt(item, results: Counter[str], warnings: bool) -> list[str]:
 
     from capabilities.parsers import ParseError
     from capabilities.protocols.agh.local import LocalCatalogError
-    from catalog.fetch import FetchError
+    from catalog.outbound import FetchError
     from catalog.transfer import NotTransferable
 
     reasons: list[str] = []

@@ -12,14 +12,14 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
-from catalog.fetch import (
+from catalog.models import CatalogEntry
+from catalog.outbound import (
     FetchError,
     FetchFailed,
     FetchTimeout,
     TooBusy,
     UrlNotAllowed,
 )
-from catalog.models import CatalogEntry
 from catalog.rest.errors import EntryNotFound, Refusal
 
 from .request_ids import current_request_id

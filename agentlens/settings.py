@@ -319,12 +319,17 @@ LOGGING = {
             "class": "logging.StreamHandler",
             "formatter": "line",
             "filters": ["request_id"],
-        }
+        },
+        "nowhere": {"class": "logging.NullHandler"},
     },
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.request": {"level": "ERROR"},
         "axes": {"level": "WARNING"},
+        # These log addresses, headers and answers, secrets in them included.
+        "httpx2": {"handlers": ["nowhere"], "propagate": False},
+        "httpcore2": {"handlers": ["nowhere"], "propagate": False},
+        "mcp": {"handlers": ["nowhere"], "propagate": False},
     },
 }

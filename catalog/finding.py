@@ -11,7 +11,10 @@ from capabilities.parsers import ParseError, Parser, parse, parsers
 from capabilities.problems import Document, Problem, Problems, Unreadable
 from capabilities.records import AgentRecord, is_web
 
-from .fetch import (
+from .ingest import Definition, Due
+from .introspect import Faltered, introspect
+from .models import CatalogEntry, Source
+from .outbound import (
     AuthorizationNeeded,
     Fetched,
     FetchError,
@@ -23,9 +26,6 @@ from .fetch import (
     fetch,
     origin_of,
 )
-from .ingest import Definition, Due
-from .introspect import Faltered, introspect
-from .models import CatalogEntry, Source
 from .places import Places
 
 # So long the first one asked is waited for alone, and any other while one keeps us

@@ -5,7 +5,7 @@ from capabilities.documents import BYTES_LIMIT, read_json, text_fault
 from capabilities.parsers import ParseError, parsers
 from capabilities.problems import Problems, Unreadable, url_fault
 
-from .fetch import FetchError, authorization_fault
+from .outbound import FetchError, authorization_fault
 from .review import Review, look_at, look_at_url
 
 

@@ -15,12 +15,12 @@ from django.utils import timezone
 
 from capabilities.parsers import parse, source_of
 
-from .fetch import TooBusy
 from .finding import Found, search_again, search_for
 from .health import Probe, record
 from .ingest import Definition, Outcome, foreseen, ingest
 from .leases import lease_end
 from .models import CatalogEntry, Source, agent_key
+from .outbound import TooBusy
 from .probing import probe, target_of
 
 P = ParamSpec("P")

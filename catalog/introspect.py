@@ -13,7 +13,7 @@ from capabilities.problems import Document
 from capabilities.protocols.mcp.greeting import NO_SUCH_PLACE
 from capabilities.records import CAPABILITY_LIMIT
 
-from .fetch import (
+from .outbound import (
     CLOSED,
     AuthorizationNeeded,
     BoundedTransport,

@@ -15,7 +15,10 @@ from django.utils import timezone
 from capabilities.asking import Ask
 from capabilities.parsers import parsers
 
-from .fetch import (
+from .health import Probe
+from .metrics import PROBE_SECONDS, PROBES
+from .models import CatalogEntry
+from .outbound import (
     REDIRECT_LIMIT,
     FetchError,
     NoAddress,
@@ -23,9 +26,6 @@ from .fetch import (
     guarded_client,
     host_of,
 )
-from .health import Probe
-from .metrics import PROBE_SECONDS, PROBES
-from .models import CatalogEntry
 
 # Answers, beside success, that only a living server gives.
 ALIVE = {401, 403, 405, 406, 429}

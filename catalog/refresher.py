@@ -12,12 +12,12 @@ from django.utils import timezone
 from capabilities.parsers import ParseError
 
 from . import leases
-from .fetch import FetchError
 from .finding import search_again
 from .health import ERROR_LIMIT, spread
 from .ingest import Due, Outdated, ingest
 from .intake import NotRefreshable, same_agent
 from .models import CatalogEntry, Source
+from .outbound import FetchError
 from .prober import in_database
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from capabilities.names import capability_name_fault
 from capabilities.problems import url_fault
-from catalog.fetch import plainly_private
+from catalog.outbound import plainly_private
 
 VERSION_LIMIT = 100
 # Semantic versioning 2.0.0: three numbers, a pre-release, build metadata.

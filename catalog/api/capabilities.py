@@ -15,12 +15,8 @@ from ..rest.errors import CapabilityNotFound, InvalidKey, InvalidParameter
 from ..rest.pagination import StrictPagination
 from ..rest.strict import StrictParameters
 from . import examples
-from .serializers import (
-    CapabilityKeySerializer,
-    HealthSerializer,
-    ProviderSerializer,
-    snippet,
-)
+from .health import HealthSerializer
+from .serializers import CapabilityKeySerializer, ProviderSerializer, snippet
 
 
 class CapabilityInstanceSerializer(serializers.Serializer):

@@ -8,12 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from capabilities.parsers import ParseError
 
-from ..fetch import AuthorizationNeeded, FetchError
 from ..forms import RefreshForm
 from ..health import Probe
 from ..ingest import Outdated, Result
 from ..intake import NotRefreshable, probe_asked
 from ..models import CatalogEntry
+from ..outbound import AuthorizationNeeded, FetchError
 from ..review import Expired, accept, look_again
 from .access import curator
 

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from capabilities.documents import BYTES_LIMIT, Unreadable, read, text_fault
-from capabilities.problems import PROBLEM_LIMIT, Problem, Problems
+from capabilities.documents import BYTES_LIMIT, read, text_fault
+from capabilities.problems import PROBLEM_LIMIT, Problem, Problems, Unreadable
 
 TOO_DEEP = "is nested deeper than 64 levels"
 

@@ -14,15 +14,10 @@ from collections import defaultdict
 
 import pytest
 
-from catalog import fetch as fetch_module
-from catalog.fetch import (
-    FetchError,
-    FetchFailed,
-    FetchTimeout,
-    UrlNotAllowed,
-    fetch,
-    may_visit,
-)
+from catalog.outbound import http as fetch_module
+from catalog.outbound.address_guard import may_visit
+from catalog.outbound.errors import FetchError, FetchFailed, FetchTimeout, UrlNotAllowed
+from catalog.outbound.http import fetch
 from tests.servers import (
     LOOPBACK,
     MEGABYTE,
@@ -479,7 +474,7 @@ def test_nobody_who_ends_waits_for_a_slow_look_up():
 import asyncio, socket, time, django
 django.setup()
 from django.conf import settings
-from catalog.fetch import FetchTimeout, fetch
+from catalog.outbound import FetchTimeout, fetch
 settings.AGENTLENS_FETCH_TIMEOUT = 0.2
 socket.getaddrinfo = lambda *_: time.sleep(60)
 try:

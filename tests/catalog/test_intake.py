@@ -7,10 +7,10 @@ import time
 import pytest
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
-from catalog.fetch import FetchFailed, FetchTimeout, UrlNotAllowed
 from catalog.ingest import Result
 from catalog.intake import find, import_url, register
 from catalog.models import CatalogEntry, Source
+from catalog.outbound.errors import FetchFailed, FetchTimeout, UrlNotAllowed
 from tests.factories import card, card_bytes
 from tests.servers import LOOPBACK, redirect, reply, serving, silence
 

@@ -8,11 +8,16 @@ import pytest
 from capabilities.parsers import examine
 from catalog import finding
 from catalog import introspect as introspect_module
-from catalog.fetch import AuthorizationNeeded, FetchFailed, FetchTimeout, UrlNotAllowed
 from catalog.ingest import Result
 from catalog.intake import import_url, refresh, register
 from catalog.introspect import introspect
 from catalog.models import AgentType, CatalogEntry, Source, Status
+from catalog.outbound.errors import (
+    AuthorizationNeeded,
+    FetchFailed,
+    FetchTimeout,
+    UrlNotAllowed,
+)
 from catalog.transfer import export_lines
 from tests import mcp_servers, servers
 from tests.factories import card_bytes

@@ -1,7 +1,7 @@
 import pytest
 
+from capabilities.protocols.agh.cards import CATALOG
 from capabilities.protocols.agh.catalogs import (
-    CATALOG,
     CatalogRequest,
     catalog_ext,
     read_catalog,

@@ -6,9 +6,8 @@ import pytest
 
 from capabilities.problems import Problems
 from capabilities.protocols.agh.bodies import response_body, transfer_body
-from capabilities.protocols.agh.cards import Brief, PeerCard
+from capabilities.protocols.agh.cards import CATALOG, Brief, PeerCard
 from capabilities.protocols.agh.catalogs import (
-    CATALOG,
     CatalogRequest,
     catalog_ext,
     read_catalog,

@@ -9,7 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentlens.settings")
 
 wsgi = get_wsgi_application()
 
-from catalog import live  # noqa: E402 - these read the settings
+from catalog.events import attach_loop  # noqa: E402 - these read the settings
 
 from .bodies import read_whole  # noqa: E402
 from .lifespan import lifespan  # noqa: E402
@@ -19,7 +19,7 @@ http = read_whole(WSGIMiddleware(wsgi, workers=16))
 
 
 async def application(scope, receive, send):
-    live.attach()
+    attach_loop()
     if scope["type"] == "lifespan":
         await lifespan(receive, send)
     elif scope["type"] == "http" and scope["path"] in STREAMS:

@@ -193,7 +193,7 @@ CACHES = {
 # Events: within this process, until Redis carries them to all of them.
 CHANNEL_LAYERS = {
     "default": {
-        "BACKEND": "catalog.layers.RedisLayer",
+        "BACKEND": "catalog.events.channel_layers.RedisLayer",
         # Redis tells everybody; its numbered databases do not keep events apart.
         "CONFIG": {
             "hosts": [REDIS_URL],
@@ -202,7 +202,7 @@ CHANNEL_LAYERS = {
     }
     if REDIS_URL
     else {
-        "BACKEND": "catalog.layers.MemoryLayer",
+        "BACKEND": "catalog.events.channel_layers.MemoryLayer",
         # Longer than any socket lives: what waits is delivered, or its socket let go.
         "CONFIG": {"capacity": 100_000, "expiry": 7200},
     }

@@ -16,7 +16,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from catalog.live import LiveConsumer
+from catalog.events import LiveConsumer
 from routing.events import RegistryConsumer, RegistryStream
 
 from .errors import error_response

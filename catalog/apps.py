@@ -10,12 +10,11 @@ class CatalogConfig(AppConfig):
     def ready(self):
         from django.urls import register_converter
 
-        from .announcements import listen
         from .converters import CapabilityKeyConverter
-        from .live import tell_pages
+        from .events import send_entry_event, subscribe
 
         register_converter(CapabilityKeyConverter, "capability_key")
-        listen(tell_pages)
+        subscribe(send_entry_event)
         post_migrate.connect(keep_text_index, sender=self)
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from . import search
-from .announcements import StateChanged, announce
+from .events import StateChanged, publish
 from .models import CatalogEntry
 
 
@@ -32,7 +32,7 @@ def curate(
             remember(entry, by, history_message(entry, altered, reason))
         if "status" in altered:
             told = (before["status"], entry.status, entry.latency_ms)
-            announce(StateChanged(entry.pk, *told))
+            publish(StateChanged(entry.pk, *told))
     return entry
 
 

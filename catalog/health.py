@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from . import history, search
-from .announcements import StateChanged, announce
+from .events import StateChanged, publish
 from .models import REACHABLE, CatalogEntry, Status
 
 ERROR_LIMIT = 500
@@ -126,7 +126,7 @@ def tell(moved: list[CatalogEntry], before: dict[UUID, str]) -> None:
         search.index(CatalogEntry.objects.filter(pk__in=came_or_went))
     for entry in changed:
         told = before[entry.pk], entry.status, entry.latency_ms, entry.last_error
-        announce(StateChanged(entry.pk, *told))
+        publish(StateChanged(entry.pk, *told))
 
 
 WRITTEN = [

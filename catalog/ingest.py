@@ -17,7 +17,7 @@ from capabilities.problems import Problem, Problems
 from capabilities.records import CAPABILITY_LIMIT, AgentRecord, CapabilityRecord
 
 from . import search
-from .announcements import EntryIngested, announce
+from .events import EntryIngested, publish
 from .health import ERROR_LIMIT, spread
 from .leases import lease_end
 from .models import (
@@ -180,7 +180,7 @@ def write(definition: Definition) -> Outcome:
     definition = definition.beside(entry.agent_type.capabilities.all())
     if is_known(entry.agent_type, definition):
         see_again(entry, definition)
-        announce(EntryIngested(entry.pk, Result.UNCHANGED))
+        publish(EntryIngested(entry.pk, Result.UNCHANGED))
         return Outcome(entry, Result.UNCHANGED)
     then = definition.refreshes
     if then is not None and then.validity_last_seen != entry.validity_last_seen:
@@ -230,7 +230,7 @@ def create(definition: Definition, key: str) -> Outcome:
         entry.status = Status.ACTIVE
     touch(entry, definition)
     search.index(CatalogEntry.objects.filter(pk=entry.pk))
-    announce(EntryIngested(entry.pk, Result.CREATED))
+    publish(EntryIngested(entry.pk, Result.CREATED))
     return Outcome(entry, Result.CREATED)
 
 
@@ -244,7 +244,7 @@ def update(entry: CatalogEntry, definition: Definition) -> Outcome:
     touch(entry, definition)
     changes = compare(before, contents(definition.record.capabilities))
     if definition.repeats_itself and not changes and not renamed:
-        announce(EntryIngested(entry.pk, Result.UNCHANGED))
+        publish(EntryIngested(entry.pk, Result.UNCHANGED))
         return Outcome(entry, Result.UNCHANGED)
     DefinitionChange.objects.create(
         entry=entry,
@@ -259,7 +259,7 @@ def update(entry: CatalogEntry, definition: Definition) -> Outcome:
     forgotten = entry.changes.values("pk")[CHANGES_KEPT:]
     DefinitionChange.objects.filter(pk__in=forgotten).delete()
     search.index(CatalogEntry.objects.filter(pk=entry.pk))
-    announce(EntryIngested(entry.pk, Result.UPDATED))
+    publish(EntryIngested(entry.pk, Result.UPDATED))
     return Outcome(entry, Result.UPDATED, changes)
 
 

@@ -9,14 +9,15 @@ class RoutingConfig(AppConfig):
     def ready(self):
         from django.db.models.signals import post_delete
 
-        from catalog import announcements, background, prober
+        from catalog import background, prober
+        from catalog.events import subscribe
 
         from . import configuration, events, upkeep
         from .checks import HealthChecks
         from .models import CapabilityRegistration
 
-        announcements.listen(configuration.follow)
-        announcements.listen(events.tell_health)
+        subscribe(configuration.follow)
+        subscribe(events.tell_health)
         prober.watch(HealthChecks())
         background.add_chore(upkeep.sweep, seconds=5.0)
         background.add_chore(upkeep.forget, seconds=600.0)

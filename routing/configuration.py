@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from catalog.announcements import EntryIngested
+from catalog.events import EntryIngested
 from catalog.models import CatalogEntry
 
 from . import registry
@@ -14,12 +14,12 @@ from .models import CapabilityRegistration, Intent
 PROTOCOL, KIND = "config", "config.capability"
 
 
-def follow(announcement: Any) -> None:
+def follow(event: Any) -> None:
     """Also when nothing changed: importing again mends what went wrong before."""
-    if isinstance(announcement, EntryIngested):
+    if isinstance(event, EntryIngested):
         entries = CatalogEntry.objects.filter(agent_type__protocol=PROTOCOL)
-        if entries.filter(pk=announcement.entry_id).exists():
-            agree(announcement.entry_id)
+        if entries.filter(pk=event.entry_id).exists():
+            agree(event.entry_id)
 
 
 @transaction.atomic

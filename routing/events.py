@@ -8,8 +8,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from capabilities.names import capability_name_fault
-from catalog.announcements import StateChanged
-from catalog.live import LiveConsumer, LiveStream, asked, publish
+from catalog.events import (
+    LiveConsumer,
+    LiveStream,
+    StateChanged,
+    query_parameters,
+    send_to_group,
+)
 from catalog.models import Status
 
 from .models import HEALTH, CapabilityRegistration
@@ -33,7 +38,7 @@ def tell(kind: str, registration: CapabilityRegistration, **data: Any) -> None:
         },
         "timestamp": timestamp(timezone.now()),
     }
-    transaction.on_commit(lambda: publish(GROUP, told), robust=True)
+    transaction.on_commit(lambda: send_to_group(GROUP, told), robust=True)
 
 
 def tell_registered(registration: CapabilityRegistration) -> None:
@@ -63,17 +68,16 @@ def tell_health_changed(
     tell("capability_health_changed", registration, **told)
 
 
-def tell_health(announcement: Any) -> None:
+def tell_health(event: Any) -> None:
     """What an agent's new state means for each of its offers."""
-    if not isinstance(announcement, StateChanged):
+    if not isinstance(event, StateChanged):
         return
     offers = CapabilityRegistration.objects.present().defer("window", "metadata")
-    for registration in offers.filter(entry=announcement.entry_id):
+    for registration in offers.filter(entry=event.entry_id):
         before, after = (
-            state_for(registration, state)
-            for state in (announcement.before, announcement.after)
+            state_for(registration, state) for state in (event.before, event.after)
         )
-        tell_health_changed(registration, before, after, announcement.error)
+        tell_health_changed(registration, before, after, event.error)
 
 
 def state_of(registration: CapabilityRegistration) -> str:
@@ -96,14 +100,14 @@ class OfRegistry:
     @classmethod
     def fault(cls, query: bytes) -> str:
         """A name that no capability has would be waited for in vain."""
-        names = asked(query).get("capability", [])
+        names = query_parameters(query).get("capability", [])
         wrong = next((name for name in names if capability_name_fault(name)), None)
         told = "" if wrong is None else f"capability {capability_name_fault(wrong)}"
         return super().fault(query) or told
 
     @cached_property
     def capabilities(self) -> set[str]:
-        return set(asked(self.scope["query_string"]).get("capability", []))
+        return set(query_parameters(self.scope["query_string"]).get("capability", []))
 
     def wants(self, content: dict[str, Any]) -> bool:
         told = content["data"]["capability"]

@@ -10,7 +10,7 @@ from capabilities.parsers import is_reachable
 from capabilities.records import is_web
 from capabilities.vocabulary import COUNTED
 
-from ..announcements import EntryRemoved, announce
+from ..events import EntryRemoved, publish
 from .agent_type import AgentType
 from .capability import Capability, capability_count
 
@@ -76,7 +76,7 @@ class CatalogEntryQuerySet(models.QuerySet):
             held = self.order_by("pk").select_for_update(of=("self",))
             removed = dict(held.values_list("agent_key", "pk"))
             for pk in removed.values():
-                announce(EntryRemoved(pk))
+                publish(EntryRemoved(pk))
             return AgentType.objects.filter(agent_key__in=removed).delete()
 
     delete.alters_data = True

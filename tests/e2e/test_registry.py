@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from catalog import live
+from catalog.events import consumers as live
 from catalog.health import record
 from catalog.models import Status
 from routing import registry
@@ -54,7 +54,7 @@ def open_following(page, place):
         page.goto(place)
     opened.value.on("framereceived", lambda _: frames.append(True))
     for _ in range(200):
-        live.publish(GROUP, {"data": {"capability": "data-analysis"}})
+        live.send_to_group(GROUP, {"data": {"capability": "data-analysis"}})
         page.wait_for_timeout(50)
         if frames:
             page.wait_for_timeout(500)
@@ -113,7 +113,7 @@ def test_news_that_never_pause_are_shown_too(providers, open_as):
     open_following(page, INDEX)
     registry.register(CatalogEntryFactory(), "translation")
     for _ in range(150):
-        live.publish(GROUP, {"data": {"capability": "data-analysis"}})
+        live.send_to_group(GROUP, {"data": {"capability": "data-analysis"}})
         page.wait_for_timeout(100)
         if page.locator(".group-name", has_text="translation").count():
             return

@@ -9,7 +9,7 @@ from django.db import connections
 from django.utils import timezone
 
 from capabilities.parsers import ParseError
-from catalog.announcements import EntryIngested
+from catalog.events.bus import EntryIngested
 from catalog.intake import register
 from routing import configuration, registry
 from routing.models import CapabilityRegistration, Intent

@@ -25,8 +25,8 @@ from knox.models import AuthToken
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from catalog import live
 from catalog.curate import curate
+from catalog.events import consumers as live
 from catalog.health import record
 from catalog.models import Status
 from catalog.prober import Prober
@@ -533,7 +533,9 @@ def unread(server, path=PLACE, headers=UPGRADE, status=b" 101 "):
         pipe.sendall("\r\n".join([*lines, "", ""]).encode())
         assert status in pipe.recv(4096)
         while not select.select([pipe], [], [], 0.1)[0]:
-            live.publish(GROUP, {"type": "calling", "data": {"capability": "calling"}})
+            live.send_to_group(
+                GROUP, {"type": "calling", "data": {"capability": "calling"}}
+            )
         yield pipe
 
 
@@ -551,7 +553,7 @@ def test_who_does_not_read_is_let_go_and_the_others_go_on(server, monkeypatch):
     large = {"data": {"capability": "large"}, "text": "x" * 1_000_000}
     with unread(server) as silent, opened(server) as reader:
         for _ in range(20):
-            live.publish(GROUP, large)
+            live.send_to_group(GROUP, large)
             assert names(heard(reader, 1)) == ["large"]
         time.sleep(1)
         registry.register(CatalogEntryFactory(), "translation")
@@ -578,7 +580,7 @@ def test_a_stream_that_nobody_reads_is_let_go_altogether(server, monkeypatch):
     with unread(server, place, headers=(), status=b" 200 "), others as reader:
         assert beats() == 1
         for _ in range(20):
-            live.publish(GROUP, large)
+            live.send_to_group(GROUP, large)
         deadline = time.monotonic() + 20
         while beats() and time.monotonic() < deadline:
             time.sleep(0.05)

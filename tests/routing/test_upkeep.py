@@ -101,7 +101,9 @@ def test_of_requests_long_ago_the_last_count_is_remembered_of_each():
 @pytest.mark.parametrize("remove", [sweep, registry.unregister])
 def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
     told = []
-    monkeypatch.setattr(events, "publish", lambda group, event: told.append(event))
+    monkeypatch.setattr(
+        events, "send_to_group", lambda group, event: told.append(event)
+    )
     drained = RegistrationFactory.create_batch(5, drain_until=timezone.now())
     for n, one in enumerate(drained):
         CapabilityRegistration.objects.filter(pk=one.pk).update(capability=f"task-{n}")

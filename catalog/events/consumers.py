@@ -1,4 +1,4 @@
-"""From what was announced to open pages and programs, through a Channels group."""
+"""Consumers that carry events to open pages and programs, through a Channels group."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.template.loader import render_to_string
 
-from .announcements import EntryIngested, EntryRemoved, StateChanged
+from .bus import EntryIngested, EntryRemoved, StateChanged
 
 GROUP = "catalog"
 VIEW = "catalog.view_catalogentry"
@@ -34,12 +34,12 @@ class Server:
     loop: asyncio.AbstractEventLoop | None = None
 
 
-def attach() -> None:
+def attach_loop() -> None:
     """Remember that sockets live on this loop: others' threads send through it."""
     Server.loop = asyncio.get_running_loop()
 
 
-def publish(group: str, content: dict[str, Any]) -> None:
+def send_to_group(group: str, content: dict[str, Any]) -> None:
     """Send to every socket of the group, in all processes; never waits for them."""
     layer = get_channel_layer()
     message = {"type": "live.message", "content": content}
@@ -50,19 +50,19 @@ def publish(group: str, content: dict[str, Any]) -> None:
         async_to_sync(layer.group_send)(group, message)
 
 
-def tell_pages(announcement: EntryIngested | StateChanged | EntryRemoved) -> None:
-    """The catalog's own listener: what a page or a program may want to follow."""
-    entry = str(announcement.entry_id)
-    match announcement:
+def send_entry_event(event: EntryIngested | StateChanged | EntryRemoved) -> None:
+    """Send an entry event to the open pages and sockets of the catalog."""
+    entry = str(event.entry_id)
+    match event:
         case StateChanged():
             told = {"type": "state_changed", "entry_id": entry}
-            publish(GROUP, told | state_of(announcement))
+            send_to_group(GROUP, told | state_of(event))
         case EntryIngested(result="created"):
-            publish(GROUP, {"type": "entry_added", "entry_id": entry})
+            send_to_group(GROUP, {"type": "entry_added", "entry_id": entry})
         case EntryIngested(result="updated"):
-            publish(GROUP, {"type": "definition_changed", "entry_id": entry})
+            send_to_group(GROUP, {"type": "definition_changed", "entry_id": entry})
         case EntryRemoved():
-            publish(GROUP, {"type": "entry_removed", "entry_id": entry})
+            send_to_group(GROUP, {"type": "entry_removed", "entry_id": entry})
 
 
 def state_of(change: StateChanged) -> dict[str, Any]:
@@ -77,12 +77,12 @@ def state_of(change: StateChanged) -> dict[str, Any]:
     }
 
 
-def asked(query: bytes) -> dict[str, list[str]]:
+def query_parameters(query: bytes) -> dict[str, list[str]]:
     """A query string's parameters; an empty value means absent."""
     return parse_qs(query.decode("latin-1"))
 
 
-class Listening:
+class EventConsumerMixin:
     """What a socket and a stream have in common: who may hear what, and how long."""
 
     permission = VIEW
@@ -93,13 +93,15 @@ class Listening:
     @classmethod
     def fault(cls, query: bytes) -> str:
         """What is wrong with a question, in words; nothing when it will do."""
-        unknown = sorted(asked(query).keys() - set(cls.takes))
+        unknown = sorted(query_parameters(query).keys() - set(cls.takes))
         return f"Unknown parameter: {unknown[0]}" if unknown else ""
 
     async def listen(self) -> None:
         await self.channel_layer.group_add(self.group, self.channel_name)
         loop = asyncio.get_running_loop()
-        self.end = loop.call_later(LIFETIME, lambda: loop.create_task(self.let_go()))
+        self.end = loop.call_later(
+            LIFETIME, lambda: loop.create_task(self.disconnect_client())
+        )
 
     async def stop_listening(self) -> None:
         if hasattr(self, "end"):
@@ -114,17 +116,17 @@ class Listening:
             return
         try:
             async with asyncio.timeout(PATIENCE):
-                await self.tell(event["content"])
+                await self.send_event(event["content"])
         except TimeoutError:
             await self.stop_listening()
             raise StopConsumer from None
 
     async def live_interrupted(self, event: dict[str, Any]) -> None:
         """Something was said that did not come through."""
-        await self.let_go()
+        await self.disconnect_client()
 
 
-class LiveConsumer(Listening, AsyncJsonWebsocketConsumer):
+class LiveConsumer(EventConsumerMixin, AsyncJsonWebsocketConsumer):
     """A socket that tells and does not listen, for those who may read."""
 
     async def connect(self) -> None:
@@ -153,14 +155,14 @@ class LiveConsumer(Listening, AsyncJsonWebsocketConsumer):
     async def receive(self, text_data=None, bytes_data=None, **kwargs) -> None:
         """There is nothing to say here."""
 
-    async def tell(self, content: dict[str, Any]) -> None:
+    async def send_event(self, content: dict[str, Any]) -> None:
         await self.send_json(content)
 
-    async def let_go(self) -> None:
+    async def disconnect_client(self) -> None:
         await self.close(COME_AGAIN)
 
 
-class LiveStream(Listening, AsyncHttpConsumer):
+class LiveStream(EventConsumerMixin, AsyncHttpConsumer):
     """The same as server-sent events, for those to whom a socket is too much."""
 
     beating: asyncio.Task[None] | None = None
@@ -192,11 +194,11 @@ class LiveStream(Listening, AsyncHttpConsumer):
     async def disconnect(self) -> None:
         await self.stop_listening()
 
-    async def tell(self, content: dict[str, Any]) -> None:
+    async def send_event(self, content: dict[str, Any]) -> None:
         lines = f"event: {content['type']}\ndata: {json.dumps(content)}\n\n"
         await self.send_body(lines.encode(), more_body=True)
 
-    async def let_go(self) -> None:
+    async def disconnect_client(self) -> None:
         """To end is to say: come again."""
         await self.disconnect()
         await self.send_body(b"")

@@ -1,9 +1,9 @@
 import pytest
 from django.db import transaction
 
-from catalog import announcements
-from catalog.announcements import EntryIngested, EntryRemoved, StateChanged
 from catalog.curate import curate
+from catalog.events import bus
+from catalog.events.bus import EntryIngested, EntryRemoved, StateChanged
 from catalog.health import record
 from catalog.intake import register
 from catalog.models import CatalogEntry, Status
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def heard(monkeypatch):
     """What anybody who signed up would hear, in order."""
     told = []
-    monkeypatch.setattr(announcements, "listeners", [told.append])
+    monkeypatch.setattr(bus, "subscribers", [told.append])
     return told
 
 
@@ -88,19 +88,19 @@ def fail_after_removing(entry):
 def test_one_who_fails_to_listen_costs_nobody_else(
     heard, django_capture_on_commit_callbacks, caplog
 ):
-    announcements.listeners.insert(0, lambda told: 1 / 0)
+    bus.subscribers.insert(0, lambda told: 1 / 0)
     with django_capture_on_commit_callbacks(execute=True):
         register(card_bytes())
 
     assert len(heard) == 1
-    assert "EntryIngested was not heard" in caplog.text
+    assert "EntryIngested A subscriber failed" in caplog.text
 
 
 def test_signing_up_twice_is_signing_up_once(heard):
     def listener(told):
         heard.append(told)
 
-    announcements.listen(listener)
-    announcements.listen(listener)
+    bus.subscribe(listener)
+    bus.subscribe(listener)
 
-    assert announcements.listeners.count(listener) == 1
+    assert bus.subscribers.count(listener) == 1

@@ -1,0 +1,64 @@
+"""Entry events, delivered to subscribers after commit.
+
+Apps that build on the catalog call `events.subscribe` in `ready`.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryIngested:
+    """A definition came in; the result is "created", "updated" or "unchanged"."""
+
+    entry_id: UUID
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """The entry's status is another than before, by a probe or by a person."""
+
+    entry_id: UUID
+    before: str
+    after: str
+    latency_ms: int | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRemoved:
+    entry_id: UUID
+
+
+Event = EntryIngested | StateChanged | EntryRemoved
+Subscriber = Callable[[Any], None]
+
+subscribers: list[Subscriber] = []
+
+
+def subscribe(subscriber: Subscriber) -> None:
+    """Call this with every event from now on, in the thread that committed."""
+    if subscriber not in subscribers:
+        subscribers.append(subscriber)
+
+
+def publish(event: Event) -> None:
+    """Deliver the event once the current transaction is committed."""
+    transaction.on_commit(lambda: dispatch(event))
+
+
+def dispatch(event: Event) -> None:
+    for subscriber in subscribers:
+        try:
+            subscriber(event)
+        except Exception:
+            # The write is committed: a failing subscriber must not affect the others.
+            logger.exception("A subscriber failed on %s", type(event).__name__)

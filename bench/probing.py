@@ -22,7 +22,7 @@ from django.conf import settings  # noqa: E402 - Django first
 from django.utils import timezone  # noqa: E402
 
 from agentlens.start import prepare  # noqa: E402
-from catalog.history import hour_of  # noqa: E402
+from catalog.health.history import hour_of  # noqa: E402
 from catalog.models import (  # noqa: E402
     AgentType,
     Capability,

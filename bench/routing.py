@@ -19,7 +19,7 @@ django.setup()
 from django.utils import timezone  # noqa: E402 - Django first
 
 from agentlens.start import prepare  # noqa: E402
-from catalog.history import hour_of  # noqa: E402
+from catalog.health.history import hour_of  # noqa: E402
 from catalog.models import CatalogEntry, HealthHour, Status  # noqa: E402
 from routing.models import CapabilityRegistration, RequestSecond  # noqa: E402
 

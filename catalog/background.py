@@ -8,35 +8,33 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from . import history
-from .health import spread
+from .health import Prober, in_database, prune_history, spread
 from .peers import forget_seen
-from .prober import Prober, in_database
 from .refresher import refresh_due
 
 logger = logging.getLogger(__name__)
 
 MINUTE = 60.0
 
-chores: list[tuple[Callable[[], object], float]] = [
-    (history.prune, 10 * MINUTE),
+periodic_tasks: list[tuple[Callable[[], object], float]] = [
+    (prune_history, 10 * MINUTE),
     (forget_seen, 10 * MINUTE),
 ]
 
 
-def add_chore(chore: Callable[[], object], seconds: float) -> None:
+def add_periodic_task(task: Callable[[], object], seconds: float) -> None:
     """Do this too, in the database, about so often; for an app's `ready`."""
-    if (chore, seconds) not in chores:
-        chores.append((chore, seconds))
+    if (task, seconds) not in periodic_tasks:
+        periodic_tasks.append((task, seconds))
 
 
 async def run() -> None:
     """All of it, until cancelled; what was begun is finished or comes due again."""
     async with Prober() as prober, asyncio.TaskGroup() as group:
-        group.create_task(again_and_again(prober.begin, 1.0))
-        group.create_task(again_and_again(refresh_due, MINUTE))
-        for chore, seconds in chores:
-            group.create_task(again_and_again(partial(in_database, chore), seconds))
+        group.create_task(run_forever(prober.begin, 1.0))
+        group.create_task(run_forever(refresh_due, MINUTE))
+        for task, seconds in periodic_tasks:
+            group.create_task(run_forever(partial(in_database, task), seconds))
 
 
 async def run_once() -> int:
@@ -44,8 +42,8 @@ async def run_once() -> int:
     async with Prober() as prober:
         probed = await prober.round()
     await refresh_due()
-    for chore, _ in chores:
-        await in_database(chore)
+    for task, _ in periodic_tasks:
+        await in_database(task)
     return probed
 
 
@@ -59,7 +57,7 @@ async def run_until_stopped() -> None:
         await task
 
 
-async def again_and_again(work: Callable[[], Awaitable[Any]], pause: float) -> None:
+async def run_forever(work: Callable[[], Awaitable[Any]], pause: float) -> None:
     """A mishap costs a pause, longer each time in a row, and never the worker."""
     failures = 0
     while True:

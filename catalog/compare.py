@@ -20,7 +20,7 @@ from capabilities.vocabulary import (
     Category,
 )
 
-from .history import DAY, uptimes
+from .health import DAY, uptimes
 from .models import Capability, CatalogEntry
 
 FEWEST, MOST = 2, 4

@@ -18,8 +18,7 @@ from capabilities.records import CAPABILITY_LIMIT, AgentRecord, CapabilityRecord
 
 from . import search
 from .events import EntryIngested, publish
-from .health import ERROR_LIMIT, spread
-from .leases import lease_end
+from .health import ERROR_LIMIT, lease_end, spread
 from .models import (
     AgentType,
     Capability,

@@ -16,12 +16,10 @@ from django.utils import timezone
 from capabilities.parsers import parse, source_of
 
 from .finding import Found, search_again, search_for
-from .health import Probe, record
+from .health import Probe, lease_end, probe_target, record, target_of
 from .ingest import Definition, Outcome, foreseen, ingest
-from .leases import lease_end
 from .models import CatalogEntry, Source, agent_key
 from .outbound import TooBusy
-from .probing import probe, target_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -171,7 +169,7 @@ def probe_now(entry: CatalogEntry) -> Probe | None:
     """Probe an entry and write down how it is; None for one that is never probed."""
     if not entry.can_be_probed:
         return None
-    outcome = outside(probe, target_of(entry))
+    outcome = outside(probe_target, target_of(entry))
     record(entry, outcome)
     entry.refresh_from_db()
     return outcome

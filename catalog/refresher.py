@@ -11,14 +11,12 @@ from django.utils import timezone
 
 from capabilities.parsers import ParseError
 
-from . import leases
 from .finding import search_again
-from .health import ERROR_LIMIT, spread
+from .health import ERROR_LIMIT, claim_rows, in_database, spread
 from .ingest import Due, Outdated, ingest
 from .intake import NotRefreshable, same_agent
 from .models import CatalogEntry, Source
 from .outbound import FetchError
-from .prober import in_database
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +34,7 @@ def claim(due: datetime) -> list[CatalogEntry]:
     )
     found = imported.exclude(source_url="").filter(was_due)
     until = timezone.now() + LEASE
-    return leases.claim(found.to_be_asked(), "next_refresh_at", BATCH, until)
+    return claim_rows(found.to_be_asked(), "next_refresh_at", BATCH, until)
 
 
 async def refresh_due() -> int:

@@ -9,8 +9,9 @@ class RoutingConfig(AppConfig):
     def ready(self):
         from django.db.models.signals import post_delete
 
-        from catalog import background, prober
+        from catalog import background
         from catalog.events import subscribe
+        from catalog.health import add_targets
 
         from . import configuration, events, upkeep
         from .checks import HealthChecks
@@ -18,8 +19,8 @@ class RoutingConfig(AppConfig):
 
         subscribe(configuration.follow)
         subscribe(events.tell_health)
-        prober.watch(HealthChecks())
-        background.add_chore(upkeep.sweep, seconds=5.0)
-        background.add_chore(upkeep.forget, seconds=600.0)
+        add_targets(HealthChecks())
+        background.add_periodic_task(upkeep.sweep, seconds=5.0)
+        background.add_periodic_task(upkeep.forget, seconds=600.0)
         # Registrations also go with their agent, where no code of ours is asked.
         post_delete.connect(events.tell_unregistered, sender=CapabilityRegistration)

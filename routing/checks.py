@@ -6,12 +6,17 @@ from urllib.parse import quote, urljoin
 from django.db import transaction
 from django.utils import timezone
 
-from catalog.health import Probe, after, ask_again_at
-from catalog.history import hour_of
-from catalog.leases import claim, lease_end
+from catalog.health import (
+    Probe,
+    Target,
+    after,
+    ask_again_at,
+    claim_rows,
+    hour_of,
+    is_recent,
+    lease_end,
+)
 from catalog.models import Source, Status
-from catalog.prober import is_recent
-from catalog.probing import Target
 
 from .events import tell_health_changed
 from .models import CapabilityRegistration, CheckHour
@@ -35,7 +40,7 @@ class HealthChecks:
         offers = CapabilityRegistration.objects.present()
         offers = offers.exclude(entry__status=Status.DEPRECATED)
         found = offers.filter(next_check_at__lte=due).to_be_asked()
-        return claim(found, "next_check_at", limit, until=lease_end())
+        return claim_rows(found, "next_check_at", limit, until=lease_end())
 
     def target(self, registration: CapabilityRegistration) -> Target:
         protocol = registration.entry.agent_type.protocol

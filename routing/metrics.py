@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Subquery
 from django.utils import timezone
 
-from catalog.history import percentile
+from catalog.health import percentile
 
 from .models import CapabilityRegistration, RequestSecond
 

@@ -13,7 +13,7 @@ from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from capabilities.names import NAME_LIMIT, RESERVED_PREFIX
-from catalog.history import DAY, HOUR, MINUTE, hour_of
+from catalog.health import DAY, HOUR, MINUTE, hour_of
 from catalog.models import CatalogEntry, HealthHour, HourCount, Status
 
 from .rules import (

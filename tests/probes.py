@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from catalog.health import Probe
+from catalog.health.status import Probe
 
 
 def well(latency_ms=100, at=None):

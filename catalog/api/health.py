@@ -3,7 +3,7 @@
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ..history import WINDOWS
+from ..health import WINDOWS
 
 
 class HealthSerializer(serializers.Serializer):

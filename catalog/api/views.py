@@ -18,7 +18,7 @@ from capabilities.problems import url_fault
 from .. import intake
 from ..curate import curate
 from ..filters import CatalogEntryFilterSet
-from ..history import History
+from ..health import History
 from ..ingest import Outdated, Result
 from ..models import AgentType, Capability, CatalogEntry, Source, Status
 from ..rest.errors import Conflict, EntryNotFound, InvalidParameter

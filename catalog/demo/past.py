@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from random import Random
 
-from ..history import KEEP_PROBES, hour_of
+from ..health import KEEP_PROBES, hour_of
 from ..models import CatalogEntry, HealthHour, ProbeResult
 
 PAST = timedelta(days=7)

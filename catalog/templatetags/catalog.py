@@ -14,7 +14,7 @@ from capabilities.kinds import is_relied_on, kinds
 from capabilities.parsers import parsers
 from capabilities.problems import url_fault
 
-from ..history import percent
+from ..health import percent
 from ..icons import ICONS
 
 register = template.Library()

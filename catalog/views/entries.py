@@ -11,7 +11,7 @@ from capabilities.vocabulary import FLAGS, LABELS
 
 from ..compare import CHOSEN, MOST, Side, chosen, sections
 from ..filters import FEATURE_LIMIT, SORTS, CatalogEntryFilterSet, is_feature
-from ..history import History
+from ..health import History
 from ..htmx import wants_partial
 from ..models import AgentType, Capability, CatalogEntry, Status
 from .access import reader

@@ -2,7 +2,7 @@
 
 from django import template
 
-from catalog.history import percent
+from catalog.health import percent
 
 from ..models import HEALTH
 

@@ -5,7 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from rest_framework.test import APIClient
 
 from catalog import search
-from catalog.probing import Target, probe
+from catalog.health.probe import Target, probe_target
 from tests.factories import CatalogEntryFactory
 from tests.refusals import assert_refused
 
@@ -65,7 +65,7 @@ def test_searches_are_timed(viewer):
 def test_probes_are_counted(viewer, settings):
     key = ("agentlens_probes_total", ("outcome", "failed"), ("protocol", "a2a"))
     before = samples(viewer).get(key, 0)
-    asyncio.run(probe(Target("a2a", "http://127.0.0.1:1/a2a")))
+    asyncio.run(probe_target(Target("a2a", "http://127.0.0.1:1/a2a")))
 
     assert samples(viewer)[key] - before == 1
 

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 
 from catalog import background
-from catalog.background import again_and_again, run, run_once
-from catalog.health import record
+from catalog.background import run, run_forever, run_once
+from catalog.health.scheduler import in_database
+from catalog.health.status import record
 from catalog.intake import import_url
 from catalog.models import CatalogEntry, ProbeResult
-from catalog.prober import in_database
 from tests.factories import card_bytes, skill
 from tests.probes import well
 from tests.servers import LOOPBACK, reply, serving
@@ -75,7 +75,7 @@ async def test_a_mishap_costs_ever_longer_pauses_and_never_the_worker(monkeypatc
 
     monkeypatch.setattr(background.asyncio, "sleep", sleep)
     with pytest.raises(asyncio.CancelledError):
-        await again_and_again(work, 1.0)
+        await run_forever(work, 1.0)
 
     expected = [2, 4, 8, 16, 32, 60, 60, 60, 1]
     assert slept == pytest.approx(expected, rel=0.11)

@@ -1,7 +1,7 @@
 import pytest
 
 from catalog.compare import NotComparable, compare
-from catalog.health import record
+from catalog.health.status import record
 from catalog.models import CatalogEntry
 from tests.factories import CapabilityFactory, CatalogEntryFactory
 from tests.probes import failed, well

@@ -5,7 +5,7 @@ import pytest
 
 from capabilities.parsers import parsers
 from catalog import demo
-from catalog.history import History
+from catalog.health.history import History
 from catalog.intake import register
 from catalog.models import (
     AgentType,

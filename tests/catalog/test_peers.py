@@ -13,10 +13,10 @@ from capabilities.protocols.agh.catalogs import CatalogRequest
 from capabilities.protocols.agh.envelopes import Envelope
 from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
 from catalog import ingest as ingest_module
+from catalog.health.scheduler import Prober
 from catalog.models import CatalogEntry, SeenEnvelope, Source, Status
 from catalog.peers import answering, find_peer, import_local, take, taking
 from catalog.peers.known import with_documents
-from catalog.prober import Prober
 from catalog.transfer import export_lines, import_line
 from tests.catalog.gateways.agh import (
     BRIEF,

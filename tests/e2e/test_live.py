@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from catalog.curate import curate
-from catalog.health import record
+from catalog.health.status import record
 from catalog.models import CatalogEntry
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 from tests.probes import failed, well

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from catalog.events import consumers as live
-from catalog.health import record
+from catalog.health.status import record
 from catalog.models import Status
 from routing import registry
 from routing.events import GROUP

@@ -7,8 +7,8 @@ from asgiref.sync import async_to_sync
 from django.utils import timezone
 
 from catalog.curate import curate
+from catalog.health.scheduler import Prober
 from catalog.models import Status
-from catalog.prober import Prober
 from routing import checks, registry
 from routing.checks import HealthChecks, address_of
 from routing.models import CapabilityRegistration, Intent

@@ -16,7 +16,7 @@ from django.db import connection
 from routing import counter
 from routing.decisions import NobodyOffers, Question, decide
 from routing.models import RoutingCounter
-from tests.catalog.test_prober import database_url
+from tests.catalog.health.test_scheduler import database_url
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)

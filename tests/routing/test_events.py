@@ -27,14 +27,14 @@ from websockets.sync.client import connect
 
 from catalog.curate import curate
 from catalog.events import consumers as live
-from catalog.health import record
+from catalog.health.scheduler import Prober
+from catalog.health.status import record
 from catalog.models import Status
-from catalog.prober import Prober
 from routing import checks, registry
 from routing.events import GROUP
 from routing.models import CapabilityRegistration, Intent
 from routing.upkeep import sweep
-from tests.catalog.test_prober import database_url
+from tests.catalog.health.test_scheduler import database_url
 from tests.factories import AgentTypeFactory, CatalogEntryFactory, UserFactory
 from tests.probes import failed, well
 from tests.servers import LOOPBACK, serving

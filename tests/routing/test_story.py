@@ -7,7 +7,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from catalog.prober import Prober
+from catalog.health.scheduler import Prober
 from routing.models import CapabilityRegistration
 from tests.published import agent
 from tests.routing.test_events import bearer, follow, heard, kinds

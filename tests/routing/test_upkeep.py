@@ -123,4 +123,4 @@ def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
 
 
 def test_the_sweep_is_one_of_the_chores():
-    assert sweep in [chore for chore, _ in background.chores]
+    assert sweep in [task for task, _ in background.periodic_tasks]

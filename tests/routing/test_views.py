@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from catalog.health import record
+from catalog.health.status import record
 from catalog.models import Status
 from routing import counter, registry
 from routing.metrics import Outcome, Report, take_in

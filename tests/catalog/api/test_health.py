@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from catalog.health import record
+from catalog.health.status import record
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
 from tests.refusals import assert_refused

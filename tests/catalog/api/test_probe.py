@@ -8,9 +8,9 @@ from django.db import connections
 from django.utils import timezone
 
 from catalog import intake
+from catalog.health.scheduler import Entries
 from catalog.intake import claim_probe, register
 from catalog.models import CatalogEntry, Source, Status
-from catalog.prober import Entries
 from tests.factories import CatalogEntryFactory, card_bytes
 from tests.refusals import assert_refused
 from tests.servers import reply, serving

@@ -4,7 +4,7 @@ from django.db import transaction
 from catalog.curate import curate
 from catalog.events import bus
 from catalog.events.bus import EntryIngested, EntryRemoved, StateChanged
-from catalog.health import record
+from catalog.health.status import record
 from catalog.intake import register
 from catalog.models import CatalogEntry, Status
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
@@ -93,7 +93,7 @@ def test_one_who_fails_to_listen_costs_nobody_else(
         register(card_bytes())
 
     assert len(heard) == 1
-    assert "EntryIngested A subscriber failed" in caplog.text
+    assert "A subscriber failed on EntryIngested" in caplog.text
 
 
 def test_signing_up_twice_is_signing_up_once(heard):

@@ -3,8 +3,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from catalog.health import record
-from catalog.history import History, percent
+from catalog.health.history import History, percent
+from catalog.health.status import record
 from catalog.views.health import HealthPanel
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well

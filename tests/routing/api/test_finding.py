@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pytest
 from django.utils import timezone
 
-from catalog import health
-from catalog.history import hour_of
+from catalog.health import status as health
+from catalog.health.history import hour_of
 from catalog.models import Status
 from routing import checks, counter, registry
 from routing.models import CapabilityRegistration, RoutingCounter

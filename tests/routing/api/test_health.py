@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from catalog import health
+from catalog.health import status as health
 from catalog.models import Status
 from routing import checks, registry
 from tests.factories import CatalogEntryFactory

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db.models import F
 
-from catalog import health
+from catalog.health import status as health
 from catalog.models import Status
 from routing.models import RequestSecond
 from tests.factories import CatalogEntryFactory

@@ -10,9 +10,10 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from . import history, search
-from .events import StateChanged, publish
-from .models import REACHABLE, CatalogEntry, Status
+from .. import search
+from ..events import StateChanged, publish
+from ..models import REACHABLE, CatalogEntry, Status
+from . import history
 
 ERROR_LIMIT = 500
 JITTER = 0.1

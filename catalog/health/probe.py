@@ -15,10 +15,9 @@ from django.utils import timezone
 from capabilities.asking import Ask
 from capabilities.parsers import parsers
 
-from .health import Probe
-from .metrics import PROBE_SECONDS, PROBES
-from .models import CatalogEntry
-from .outbound import (
+from ..metrics import PROBE_SECONDS, PROBES
+from ..models import CatalogEntry
+from ..outbound import (
     REDIRECT_LIMIT,
     FetchError,
     NoAddress,
@@ -26,6 +25,7 @@ from .outbound import (
     guarded_client,
     host_of,
 )
+from .status import Probe
 
 # Answers, beside success, that only a living server gives.
 ALIVE = {401, 403, 405, 406, 429}
@@ -68,7 +68,7 @@ def target_of(entry: CatalogEntry) -> Target:
     )
 
 
-async def probe(target: Target) -> Probe:
+async def probe_target(target: Target) -> Probe:
     """Ask an agent, and count the asking."""
     parser = parsers.get(target.protocol)
     if parser and parser.presence and not target.health_url:

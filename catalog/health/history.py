@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from .models import CatalogEntry, Counted, HealthHour, ProbeResult
+from ..models import CatalogEntry, Counted, HealthHour, ProbeResult
 
 KEEP_PROBES = timedelta(hours=48)
 KEEP_HOURS = timedelta(days=90)
@@ -51,7 +51,7 @@ def hour_of(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
-def prune(now: datetime | None = None) -> int:
+def prune_history(now: datetime | None = None) -> int:
     """Forget what is older than promised; how many rows that was."""
     now = now or timezone.now()
     probes = ProbeResult.objects.filter(at__lt=now - KEEP_PROBES)

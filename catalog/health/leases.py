@@ -16,7 +16,7 @@ def lease_end() -> datetime:
 
 
 @transaction.atomic
-def claim(
+def claim_rows(
     rows: "models.QuerySet[Row]", column: str, limit: int, until: datetime
 ) -> list[Row]:
     """The first of these by that column, put off until then for all others."""

@@ -14,10 +14,10 @@ from django.conf import settings
 from django.db import close_old_connections
 from django.utils import timezone
 
-from .health import Probe, interval_after, record_all, spread
-from .leases import claim, lease_end
-from .models import CatalogEntry, Status
-from .probing import Target, probe, target_of
+from ..models import CatalogEntry, Status
+from .leases import claim_rows, lease_end
+from .probe import Target, probe_target, target_of
+from .status import Probe, interval_after, record_all, spread
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,9 @@ class Entries:
 
     def claim(self, limit: int, due: datetime) -> list[CatalogEntry]:
         entries = CatalogEntry.objects.watched().filter(next_probe_at__lte=due)
-        return claim(entries.to_be_asked(), "next_probe_at", limit, until=lease_end())
+        return claim_rows(
+            entries.to_be_asked(), "next_probe_at", limit, until=lease_end()
+        )
 
     def target(self, entry: CatalogEntry) -> Target:
         return target_of(entry)
@@ -74,13 +76,13 @@ def is_recent(moment: datetime | None) -> bool:
     return moment is not None and timezone.now() - moment < limit
 
 
-watched: list[Targets] = [Entries()]
+target_sources: list[Targets] = [Entries()]
 
 
-def watch(targets: Targets) -> None:
+def add_targets(targets: Targets) -> None:
     """Probe these too; apps that build on the catalog call this in `ready`."""
-    if not any(type(known) is type(targets) for known in watched):
-        watched.append(targets)
+    if not any(type(known) is type(targets) for known in target_sources):
+        target_sources.append(targets)
 
 
 class Host:
@@ -144,7 +146,7 @@ class Prober:
         self.asked = 0
         # So many may wait for one host.
         self.queue = QUEUE
-        self.notes = [Notes(targets) for targets in watched]
+        self.notes = [Notes(targets) for targets in target_sources]
 
     async def __aenter__(self) -> Self:
         return self
@@ -221,7 +223,7 @@ class Prober:
                     # Past its lease it is due again for all.
                     if not pause and time.monotonic() <= lease_ends:
                         self.asked += 1
-                        outcome = await probe(target)
+                        outcome = await probe_target(target)
                         host.note(outcome)
             if pause:
                 until = timezone.now() + spread(pause)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from catalog import probing
-from catalog.probing import FAREWELL, Target, probe
+from catalog.health import probe as probing
+from catalog.health.probe import FAREWELL, Target, probe_target
 from tests.servers import certificate, head, redirect, reply, serving, silence
 
 CARD, OLDER_CARD = "/.well-known/agent-card.json", "/.well-known/agent.json"
@@ -23,7 +23,7 @@ def server():
 
 
 def ask(protocol, endpoint, definition_url=""):
-    return asyncio.run(probe(Target(protocol, endpoint, definition_url)))
+    return asyncio.run(probe_target(Target(protocol, endpoint, definition_url)))
 
 
 @pytest.mark.parametrize("status", [200, 204, 401, 403, 405, 406, 429])

@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from catalog.health import Probe, record
-from catalog.history import History, percent, percentile, prune
+from catalog.health.history import History, percent, percentile, prune_history
+from catalog.health.status import Probe, record
 from catalog.models import HealthHour, ProbeResult
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
@@ -48,14 +48,14 @@ def test_old_probes_and_old_hours_are_forgotten(entry):
     for age in (47 * HOUR, 49 * HOUR, 89 * DAY, 91 * DAY):
         record(entry, well(at=NOON - age))
 
-    assert prune(NOON) == 4
+    assert prune_history(NOON) == 4
     assert [p.at for p in ProbeResult.objects.all()] == [NOON - 47 * HOUR]
     assert {h.hour for h in HealthHour.objects.all()} == {
         NOON - 47 * HOUR,
         NOON - 49 * HOUR,
         NOON - 89 * DAY,
     }
-    assert prune(NOON) == 0
+    assert prune_history(NOON) == 0
 
 
 def test_uptime_over_a_day_a_week_and_ninety_days(entry):

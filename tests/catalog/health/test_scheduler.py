@@ -15,10 +15,10 @@ from asgiref.sync import async_to_sync
 from django.db import connection, transaction
 from django.utils import timezone
 
-from catalog import prober as prober_module
-from catalog.health import record_all
+from catalog.health import scheduler as prober_module
+from catalog.health.scheduler import Entries, Host, Prober, in_database
+from catalog.health.status import record_all
 from catalog.models import AgentType, CatalogEntry, Source, Status
-from catalog.prober import Entries, Host, Prober, in_database
 from tests.factories import AgentTypeFactory, CatalogEntryFactory
 from tests.probes import failed, well
 from tests.servers import reply, serving, silence

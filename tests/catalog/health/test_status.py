@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from catalog import search
 from catalog.curate import curate
-from catalog.health import after, interval_after, record, record_all
+from catalog.health.status import after, interval_after, record, record_all
 from catalog.models import CatalogEntry, Source, Status
 from tests.factories import CatalogEntryFactory, UserFactory
 from tests.probes import failed, well

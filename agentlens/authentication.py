@@ -12,7 +12,7 @@ from knox.auth import TokenAuthentication
 from knox.crypto import hash_token
 from rest_framework.exceptions import AuthenticationFailed
 
-from catalog.statements import prepared_cursor
+from catalog.models import prepared_cursor
 
 from .roles import HELD_BY, PERMISSION
 

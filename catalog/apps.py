@@ -10,8 +10,8 @@ class CatalogConfig(AppConfig):
     def ready(self):
         from django.urls import register_converter
 
-        from .converters import CapabilityKeyConverter
         from .events import send_entry_event, subscribe
+        from .models import CapabilityKeyConverter
 
         register_converter(CapabilityKeyConverter, "capability_key")
         subscribe(send_entry_event)

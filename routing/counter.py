@@ -8,7 +8,7 @@ from typing import Any
 import redis
 from django.conf import settings
 
-from catalog.statements import prepared_cursor
+from catalog.models import prepared_cursor
 
 from .models import RoutingCounter
 

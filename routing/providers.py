@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
-from catalog.statements import prepared_cursor
+from catalog.models import prepared_cursor
 
 from .models import CapabilityRegistration, Moments, Offer
 

@@ -8,9 +8,8 @@ from rest_framework.viewsets import GenericViewSet
 from capabilities.kinds import discoverable_kinds
 
 from .. import search
-from ..converters import split_key
 from ..filters import CapabilityQuestion
-from ..models import Capability
+from ..models import Capability, split_key
 from ..rest.errors import CapabilityNotFound, InvalidKey, InvalidParameter
 from ..rest.pagination import StrictPagination
 from ..rest.strict import StrictParameters

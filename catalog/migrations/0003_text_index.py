@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from catalog.search.trigrams import create_text_index, drop_text_index
+from catalog.search.fts import create_text_index, drop_text_index
 
 
 def create(apps, schema_editor):

@@ -1,8 +1,10 @@
 from .agent_type import AgentType, agent_key
-from .capability import Capability, capability_count
-from .catalog_entry import REACHABLE, CatalogEntry, Source, Status
+from .capability import Capability, CapabilityQuerySet
+from .capability_key import CapabilityKeyConverter, split_key
+from .catalog_entry import REACHABLE, CatalogEntry, CatalogEntryQuerySet, Source, Status
 from .definition_change import DefinitionChange
 from .entry_text import EntryText
+from .prepared_statements import prepared_cursor
 from .probe_history import Counted, HealthHour, HourCount, ProbeResult
 from .provider import Provider
 from .search_row import SearchRow
@@ -12,7 +14,10 @@ __all__ = [
     "REACHABLE",
     "AgentType",
     "Capability",
+    "CapabilityKeyConverter",
+    "CapabilityQuerySet",
     "CatalogEntry",
+    "CatalogEntryQuerySet",
     "Counted",
     "DefinitionChange",
     "EntryText",
@@ -25,5 +30,6 @@ __all__ = [
     "Source",
     "Status",
     "agent_key",
-    "capability_count",
+    "prepared_cursor",
+    "split_key",
 ]

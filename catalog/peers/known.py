@@ -18,9 +18,15 @@ from capabilities.protocols.agh.identifiers import ANNOUNCED, PEER_ID, endpoint
 from capabilities.protocols.agh.parser import OURSELVES
 from capabilities.protocols.agh.records import AGHCapability
 
-from ..models import REACHABLE, Capability, CatalogEntry, Status, agent_key
-from ..models.capability import CapabilityQuerySet
-from ..models.catalog_entry import CatalogEntryQuerySet
+from ..models import (
+    REACHABLE,
+    Capability,
+    CapabilityQuerySet,
+    CatalogEntry,
+    CatalogEntryQuerySet,
+    Status,
+    agent_key,
+)
 
 PROTOCOL = "agh"
 # AgentLens itself, which offers nothing but to know the others.

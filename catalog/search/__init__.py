@@ -1,14 +1,13 @@
 """Finding agents and capabilities by what they say: fold, index, ask."""
 
-from .capabilities import SORTS, Question, find, kind_counts
 from .entries import in_category, matching
-from .folding import QUERY_LIMIT, SEPARATOR, fold, terms
-from .indexing import index, rebuild
-from .trigrams import create_text_index
+from .fts import create_text_index
+from .indexer import index, rebuild
+from .normalize import QUERY_LIMIT, fold, terms
+from .query import SORTS, Question, find, kind_counts
 
 __all__ = [
     "QUERY_LIMIT",
-    "SEPARATOR",
     "SORTS",
     "Question",
     "create_text_index",

@@ -5,7 +5,7 @@ from django.db.models.functions import StrIndex
 from django.db.models.lookups import GreaterThan
 
 from ..models import CatalogEntry
-from .folding import SEPARATOR, fold, terms
+from .normalize import SEPARATOR, fold, terms
 
 
 def matching(entries: QuerySet[CatalogEntry], query: str) -> QuerySet[CatalogEntry]:

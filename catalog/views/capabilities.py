@@ -6,10 +6,9 @@ from django.views.decorators.vary import vary_on_headers
 from capabilities.kinds import discoverable_kinds, kinds
 
 from .. import search
-from ..converters import split_key
 from ..filters import CapabilityQuestion
 from ..htmx import wants_partial
-from ..models import Capability
+from ..models import Capability, split_key
 from .access import reader
 from .grouping import grouped
 from .paging import Window

@@ -369,7 +369,7 @@ def test_the_whole_index_can_be_built_anew():
 
 
 def test_building_anew_goes_chunk_by_chunk(monkeypatch):
-    monkeypatch.setattr("catalog.search.indexing.CHUNK", 2)
+    monkeypatch.setattr("catalog.search.indexer.CHUNK", 2)
     for _ in range(5):
         CatalogEntryFactory(offers=["a2a.skill"])
     SearchRow.objects.all().delete()

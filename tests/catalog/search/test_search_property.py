@@ -16,7 +16,7 @@ from catalog.curate import curate
 from catalog.intake import register
 from catalog.models import CatalogEntry, SearchRow, Status
 from catalog.search import Question
-from tests.catalog import reference
+from tests.catalog.search import reference
 from tests.factories import UserFactory, card, skill
 
 pytestmark = pytest.mark.django_db
@@ -199,7 +199,7 @@ def assert_pages(question, limit):
         row.identity for row in reference.scan(question.q, question.kind, question.sort)
     ]
     for few in (0, 1_000):
-        with mock.patch("catalog.search.capabilities.FEW", few):
+        with mock.patch("catalog.search.query.FEW", few):
             for offset in range(0, len(expected) + limit, limit):
                 page = search.find(question, limit, offset)
                 window = [

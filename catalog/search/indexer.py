@@ -12,8 +12,8 @@ from capabilities.features import FEATURE
 from capabilities.kinds import kinds
 
 from ..models import REACHABLE, Capability, CatalogEntry, EntryText, SearchRow
-from .folding import SEPARATOR, fold, sort_key
-from .trigrams import rebuild_text_index
+from .fts import rebuild_text_index
+from .normalize import SEPARATOR, fold, sort_key
 
 CHUNK = 200
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from django.db import connection
 from catalog import search
 from catalog.models import SearchRow
 from catalog.search import Question
-from catalog.search.capabilities import ORDERS, in_passing, matching
+from catalog.search.query import ORDERS, in_passing, matching
 from tests.factories import CapabilityFactory, CatalogEntryFactory
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from capabilities.kinds import discoverable_kinds, kinds
 
 from ..metrics import SEARCH_SECONDS
 from ..models import SearchRow
-from .folding import terms
+from .normalize import terms
 
 ORDERS = {
     "name_asc": ("name", "kind", "entry_name", "entry_id", "capability_id"),

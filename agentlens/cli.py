@@ -177,10 +177,9 @@ def import_(targets: tuple[str, ...], protocol: str, warnings: bool, **given: st
 
 def items_of(targets, protocol, endpoint, capabilities_url, authorization):
     """What each target is; what was said of one agent is not for several."""
-    from catalog.files import Item, items_in
-    from catalog.intake import import_url, register
     from catalog.models import Source
     from catalog.outbound import authorization_fault
+    from catalog.registration import Item, import_url, items_in, register
 
     urls = [target for target in targets if re.match(r"[A-Za-z][\w+.-]*://", target)]
     paths = [Path(target) for target in targets if target not in urls]
@@ -208,7 +207,7 @@ def attempt(item, results: Counter[str], warnings: bool) -> list[str]:
     from capabilities.parsers import ParseError
     from capabilities.protocols.agh.local import LocalCatalogError
     from catalog.outbound import FetchError
-    from catalog.transfer import NotTransferable
+    from catalog.registration import NotTransferable
 
     reasons: list[str] = []
     try:
@@ -245,7 +244,7 @@ def summary(results: Counter[str]) -> str:
 def export(output):
     """Write the catalog as JSON lines, which `import` reads again."""
     from catalog.models import CatalogEntry
-    from catalog.transfer import export_lines
+    from catalog.registration import export_lines
 
     length = CatalogEntry.objects.count()
     lines = export_lines()

@@ -174,7 +174,7 @@ if ENGINE == "sqlite3":
 else:
     DATABASES["default"]["ENGINE"] = "agentlens.postgresql"
     if flag("AGENTLENS_PREPARED_STATEMENTS", default=True):
-        # Only those of `catalog.models.prepared_cursor`: the ORM never prepares its own.
+        # Only those of `prepared_cursor`: the ORM never prepares its own.
         DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 5
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True

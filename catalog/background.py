@@ -10,7 +10,7 @@ from typing import Any
 
 from .health import Prober, in_database, prune_history, spread
 from .peers import forget_seen
-from .refresher import refresh_due
+from .registration import refresh_due
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from capabilities.parsers import ParseError, parsers
 from capabilities.problems import Problems, Unreadable, url_fault
 
 from .outbound import FetchError, authorization_fault
-from .review import Review, look_at, look_at_url
+from .registration import Review, look_at, look_at_url
 
 
 class AuthorizationField(forms.CharField):

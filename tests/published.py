@@ -3,8 +3,8 @@
 import json
 
 from catalog import search
-from catalog.intake import register
 from catalog.models import CatalogEntry, Status
+from catalog.registration.service import register
 from tests.factories import card, skill
 
 

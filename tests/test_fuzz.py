@@ -13,7 +13,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from catalog.intake import register
+from catalog.registration.service import register
 from tests.factories import UserFactory, card_bytes
 
 COMMITTED = Path(__file__).parent.parent / "docs" / "openapi.yaml"

@@ -6,7 +6,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import ngettext
 
 from .. import search
-from ..curate import curate
+from ..ingestion import curate
 from ..models import CatalogEntry, Status
 from .agent_types import capability_table, pretty
 from .forms import EntryForm, ReasonForm

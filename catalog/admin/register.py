@@ -7,8 +7,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from ..forms import RegisterForm
-from ..ingest import Result
-from ..review import Expired, accept
+from ..ingestion import Result
+from ..registration import Expired, accept
 
 TEMPLATE = "admin/catalog/catalogentry/register.html"
 

@@ -10,7 +10,7 @@ from capabilities.kinds import is_relied_on, kinds
 from capabilities.parsers import parsers
 from capabilities.records import DESCRIPTION_LIMIT, DISPLAY_NAME_LIMIT
 
-from ..ingest import Result
+from ..ingestion import Result
 from ..models import AgentType, CatalogEntry, DefinitionChange, Provider, Status
 from ..outbound import authorization_fault
 from .health import HealthSerializer

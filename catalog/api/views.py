@@ -15,11 +15,10 @@ from capabilities.kinds import kinds
 from capabilities.parsers import examine, media_type_of, parsers
 from capabilities.problems import url_fault
 
-from .. import intake
-from ..curate import curate
+from .. import registration
 from ..filters import CatalogEntryFilterSet
 from ..health import History
-from ..ingest import Outdated, Result
+from ..ingestion import Outdated, Result, curate
 from ..models import AgentType, Capability, CatalogEntry, Source, Status
 from ..rest.errors import Conflict, EntryNotFound, InvalidParameter
 from ..rest.pagination import StrictPagination
@@ -144,7 +143,7 @@ class CatalogEntryViewSet(
         YAML and TOML also come as text/markdown, application/yaml, application/toml.
         """
         given = self.definition(), self.protocol()
-        return self.told(intake.register(*given, endpoint=self.endpoint()))
+        return self.told(registration.register(*given, endpoint=self.endpoint()))
 
     @extend_schema(
         summary="Import from a URL",
@@ -162,7 +161,7 @@ class CatalogEntryViewSet(
         A bare host is asked at the known paths.
         """
         asked = validated(ImportSerializer(data=request.data))
-        return self.told(intake.import_url(**asked))
+        return self.told(registration.import_url(**asked))
 
     @extend_schema(
         summary="Read the raw definition",
@@ -201,7 +200,7 @@ class CatalogEntryViewSet(
         validated(NothingSerializer(data=request.data))
         if not entry.can_be_probed:
             raise Conflict("This agent is never probed")
-        outcome = intake.probe_asked(entry)
+        outcome = registration.probe_asked(entry)
         return Response(ProbeSerializer({"outcome": outcome, "health": entry}).data)
 
     @extend_schema(
@@ -220,9 +219,9 @@ class CatalogEntryViewSet(
         asked = validated(AuthorizationSerializer(data=request.data))
         try:
             if boolean(request.query_params, "dry_run"):
-                return self.told(intake.foresee_refresh(entry, **asked))
-            return self.told(intake.refresh(entry, **asked))
-        except (intake.NotRefreshable, Outdated) as error:
+                return self.told(registration.dry_run_refresh(entry, **asked))
+            return self.told(registration.refresh_entry(entry, **asked))
+        except (registration.NotRefreshable, Outdated) as error:
             raise Conflict(str(error)) from error
 
     @extend_schema(

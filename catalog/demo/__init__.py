@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from .. import search
-from ..intake import register
 from ..models import AgentType, CatalogEntry, Provider, Source, Status
+from ..registration import register
 from .past import invent_past
 
 HERE = files(__name__)

@@ -11,7 +11,7 @@ from capabilities.protocols.agh.local import (
 )
 from capabilities.protocols.agh.records import AGHCapability
 
-from ..ingest import Outcome
+from ..ingestion import Outcome
 from ..models import Source
 from .known import find_entry
 from .taking import catalogue

@@ -37,7 +37,7 @@ from capabilities.protocols.agh.refusals import (
 )
 
 from ..health import Probe, record
-from ..ingest import Definition, Due, Outcome, ingest, wait_for_turn
+from ..ingestion import Definition, Due, Outcome, ingest, wait_for_turn
 from ..models import CatalogEntry, SeenEnvelope, agent_key
 from .answering import answers, not_target
 from .known import PROTOCOL, TEXT, find_entry, find_peer

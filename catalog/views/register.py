@@ -3,7 +3,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from ..forms import RegisterForm
-from ..review import Expired, accept
+from ..registration import Expired, accept
 from .access import editor
 
 

@@ -10,11 +10,10 @@ from capabilities.parsers import ParseError
 
 from ..forms import RefreshForm
 from ..health import Probe
-from ..ingest import Outdated, Result
-from ..intake import NotRefreshable, probe_asked
+from ..ingestion import Outdated, Result
 from ..models import CatalogEntry
 from ..outbound import AuthorizationNeeded, FetchError
-from ..review import Expired, accept, look_again
+from ..registration import Expired, NotRefreshable, accept, look_again, probe_asked
 from .access import curator
 
 

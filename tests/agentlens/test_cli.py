@@ -8,8 +8,7 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from agentlens.cli import main
-from catalog.curate import curate
-from catalog.intake import register
+from catalog.ingestion.curation import curate
 from catalog.models import (
     AgentType,
     Capability,
@@ -18,6 +17,7 @@ from catalog.models import (
     Source,
     Status,
 )
+from catalog.registration.service import register
 from tests import mcp_servers
 from tests.factories import UserFactory, card_bytes, skill
 from tests.servers import LOOPBACK, reply, serving

@@ -11,11 +11,11 @@ from knox.models import AuthToken
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from catalog.curate import curate
 from catalog.health.scheduler import Prober
 from catalog.health.status import record
-from catalog.intake import import_url, register
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
+from catalog.registration.service import import_url, register
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 from tests.probes import failed, well
 from tests.servers import LOOPBACK, reply, serving

@@ -9,8 +9,8 @@ from catalog import background
 from catalog.background import run, run_forever, run_once
 from catalog.health.scheduler import in_database
 from catalog.health.status import record
-from catalog.intake import import_url
 from catalog.models import CatalogEntry, ProbeResult
+from catalog.registration.service import import_url
 from tests.factories import card_bytes, skill
 from tests.probes import well
 from tests.servers import LOOPBACK, reply, serving

@@ -5,7 +5,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.db import IntegrityError
 from django.utils import timezone
 
-from catalog.curate import curate
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Source, Status
 from tests.factories import CatalogEntryFactory, UserFactory
 

@@ -6,7 +6,6 @@ import pytest
 from capabilities.parsers import parsers
 from catalog import demo
 from catalog.health.history import History
-from catalog.intake import register
 from catalog.models import (
     AgentType,
     Capability,
@@ -17,6 +16,7 @@ from catalog.models import (
     Source,
     Status,
 )
+from catalog.registration.service import register
 from tests.factories import card_bytes
 
 pytestmark = pytest.mark.django_db

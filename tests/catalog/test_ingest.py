@@ -5,10 +5,9 @@ import pytest
 from django.db import IntegrityError, connections
 
 from capabilities.parsers import ParseError
-from catalog import ingest as ingest_module
-from catalog.curate import curate
-from catalog.ingest import Result
-from catalog.intake import register
+from catalog.ingestion import writer
+from catalog.ingestion.curation import curate
+from catalog.ingestion.writer import Result
 from catalog.models import (
     AgentType,
     Capability,
@@ -18,6 +17,7 @@ from catalog.models import (
     Source,
     Status,
 )
+from catalog.registration.service import register
 from tests.factories import UserFactory, card_bytes, skill
 
 pytestmark = pytest.mark.django_db
@@ -144,7 +144,7 @@ def test_the_same_again_changes_nothing_but_when_it_was_seen():
 
 
 def test_of_endless_changes_the_latest_are_remembered(monkeypatch):
-    monkeypatch.setattr(ingest_module, "CHANGES_KEPT", 3)
+    monkeypatch.setattr(writer, "CHANGES_KEPT", 3)
     for n in range(6):
         entry = register(card_bytes(skills=[skill(f"Task {n}")])).entry
 
@@ -170,7 +170,7 @@ def test_a_write_that_fails_halfway_leaves_nothing_behind(monkeypatch):
     def broken(*args):
         raise IntegrityError("the last step fails")
 
-    monkeypatch.setattr(ingest_module.search, "index", broken)
+    monkeypatch.setattr(writer.search, "index", broken)
     with pytest.raises(IntegrityError):
         register(card_bytes())
 

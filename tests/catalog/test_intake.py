@@ -7,10 +7,10 @@ import time
 import pytest
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
-from catalog.ingest import Result
-from catalog.intake import find, import_url, register
+from catalog.ingestion.writer import Result
 from catalog.models import CatalogEntry, Source
 from catalog.outbound.errors import FetchFailed, FetchTimeout, UrlNotAllowed
+from catalog.registration.service import find, import_url, register
 from tests.factories import card, card_bytes
 from tests.servers import LOOPBACK, redirect, reply, serving, silence
 

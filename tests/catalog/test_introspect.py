@@ -6,10 +6,9 @@ import json
 import pytest
 
 from capabilities.parsers import examine
-from catalog import finding
 from catalog import introspect as introspect_module
-from catalog.ingest import Result
-from catalog.intake import import_url, refresh, register
+from catalog.discovery import resolver
+from catalog.ingestion.writer import Result
 from catalog.introspect import introspect
 from catalog.models import AgentType, CatalogEntry, Source, Status
 from catalog.outbound.errors import (
@@ -18,7 +17,8 @@ from catalog.outbound.errors import (
     FetchTimeout,
     UrlNotAllowed,
 )
-from catalog.transfer import export_lines
+from catalog.registration.export import export_lines
+from catalog.registration.service import import_url, refresh_entry, register
 from tests import mcp_servers, servers
 from tests.factories import card_bytes
 from tests.mcp_servers import gated, legacy
@@ -219,7 +219,7 @@ def test_what_is_withheld_later_stays_as_it_was_told(server):
     server.routes["/mcp"] = speaking(tools=DIGGING, prompts={"prompts": []})
     entry = import_url(server.url("/mcp")).entry
     server.routes["/mcp"] = speaking(tools=BROKEN, prompts={"prompts": [{"name": "p"}]})
-    changes = refresh(entry).changes
+    changes = refresh_entry(entry).changes
 
     assert changes.removed == []
     assert [one["name"] for one in changes.added] == ["p"]
@@ -280,7 +280,7 @@ def test_who_begins_to_speak_and_breaks_off_is_told_so(server):
 @needs_tables
 def test_a_server_that_never_answers_a_get_is_found_all_the_same(server, monkeypatch):
     """GET opens a stream there, on which nothing is said."""
-    monkeypatch.setattr(finding, "PATIENCE", 0.2)
+    monkeypatch.setattr(resolver, "PATIENCE", 0.2)
     speak = speaking(tools=DIGGING)
 
     def only_posts(request):
@@ -399,7 +399,7 @@ def test_a_refresh_asks_the_server_and_its_card_on_the_same_host(server):
     published(server)
     entry = import_url(server.url()).entry
     server.requests.clear()
-    refresh(entry, "Bearer sesame")
+    refresh_entry(entry, "Bearer sesame")
 
     trusted = {r.path for r in server.requests if r.headers["Authorization"]}
     assert trusted == {"/mcp", "/.well-known/mcp.json"}
@@ -422,7 +422,7 @@ def test_what_was_pushed_of_a_server_stays_when_it_is_asked(server):
     }
     entry = register(json.dumps(card).encode()).entry
     for _ in range(2):
-        refresh(entry)
+        refresh_entry(entry)
         entry.refresh_from_db()
 
     assert (entry.display_name, entry.agent_type.version) == ("The Vault", "1.2.3")
@@ -438,7 +438,7 @@ def test_pushing_a_card_again_takes_nothing_away_that_its_server_told(server):
     card = {"name": "com.example/vault", "description": "Vault", "version": "1.0.0"}
     card["remotes"] = [remote]
     entry = register(json.dumps(card).encode()).entry
-    refresh(entry)
+    refresh_entry(entry)
 
     assert register(json.dumps(card).encode()).result == "unchanged"
     renamed = card | {"description": "Keeps things"}

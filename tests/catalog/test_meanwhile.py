@@ -7,11 +7,11 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from catalog import intake
-from catalog.curate import curate
-from catalog.intake import import_url, register
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Source, Status
-from catalog.refresher import refresh_due
+from catalog.registration import service
+from catalog.registration.refresh import refresh_due
+from catalog.registration.service import import_url, register
 from tests.factories import UserFactory, card_bytes, skill
 from tests.refusals import assert_refused
 from tests.servers import LOOPBACK, reply, serving
@@ -138,7 +138,9 @@ def test_nor_is_it_overwritten_by_what_somebody_looked_at_before(
 
 def test_two_who_refresh_at_once_both_get_an_answer(editor, server, imported):
     """What the second found is what the first wrote down."""
-    meanwhile(server, lambda: intake.refresh(CatalogEntry.objects.get()), **CHANGED)
+    meanwhile(
+        server, lambda: service.refresh_entry(CatalogEntry.objects.get()), **CHANGED
+    )
 
     assert refresh(editor, imported).json()["outcome"] == "unchanged"
 
@@ -170,7 +172,7 @@ def test_nor_by_the_button(curator, server, imported):
 def nobody_more(monkeypatch):
     """As many wait for agents as may."""
     places = BoundedSemaphore(1)
-    monkeypatch.setattr(intake, "PLACES", places)
+    monkeypatch.setattr(service, "PLACES", places)
     return places
 
 
@@ -182,9 +184,9 @@ def test_one_place_is_enough_to_import(server, nobody_more):
 
 def test_when_nobody_can_be_asked_any_more_what_was_found_is_kept(server, nobody_more):
     """Between looking at it and saying yes, others may have come."""
-    found = intake.find(server.url("/card"))
+    found = service.find(server.url("/card"))
     with nobody_more:
-        entry = intake.import_found(found).entry
+        entry = service.import_found(found).entry
 
     entry.refresh_from_db()
     assert entry.status == Status.UNKNOWN

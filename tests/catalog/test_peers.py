@@ -12,12 +12,12 @@ from capabilities.protocols.agh import members, merging
 from capabilities.protocols.agh.catalogs import CatalogRequest
 from capabilities.protocols.agh.envelopes import Envelope
 from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
-from catalog import ingest as ingest_module
 from catalog.health.scheduler import Prober
+from catalog.ingestion import definition as definition_module
 from catalog.models import CatalogEntry, SeenEnvelope, Source, Status
 from catalog.peers import answering, find_peer, import_local, take, taking
 from catalog.peers.known import with_documents
-from catalog.transfer import export_lines, import_line
+from catalog.registration.export import export_lines, import_line
 from tests.catalog.gateways.agh import (
     BRIEF,
     FALSE_DIGEST,
@@ -246,7 +246,7 @@ def test_more_than_could_ever_be_told_of_a_peer_is_not_kept(monkeypatch):
 
 
 def test_where_there_is_no_room_for_all_a_peer_s_own_word_counts(monkeypatch):
-    for module in (merging, ingest_module):
+    for module in (merging, definition_module):
         monkeypatch.setattr(module, "CAPABILITY_LIMIT", 3)
     hear(transfer(document("a")), transfer(document("b")), greet("c", "d"))
 
@@ -548,7 +548,7 @@ def test_a_peer_that_takes_another_name_is_found_by_it(viewer):
 
 
 def test_a_peer_has_so_many_capabilities_and_no_more(monkeypatch):
-    monkeypatch.setattr(ingest_module, "CAPABILITY_LIMIT", 3)
+    monkeypatch.setattr(definition_module, "CAPABILITY_LIMIT", 3)
     hear(greet("a", "b"), transfer(document("c")))
     with pytest.raises(Refusal) as refused:
         hear(transfer(document("d")))

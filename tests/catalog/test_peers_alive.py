@@ -9,9 +9,9 @@ from asgiref.sync import async_to_sync
 from django.utils import timezone
 
 from catalog.health.scheduler import Prober
-from catalog.intake import probe_now
 from catalog.models import CatalogEntry, Status
 from catalog.peers import find_peer
+from catalog.registration.service import probe_now
 from tests.catalog.gateways.agh import (
     card,
     document,

@@ -15,8 +15,8 @@ from mcp.server.lowlevel import Server
 
 from catalog import search
 from catalog.health.scheduler import Prober
-from catalog.intake import import_url, probe_now, register
 from catalog.models import CatalogEntry, Source, Status
+from catalog.registration.service import import_url, probe_now, register
 from tests import a2a_servers, mcp_servers, servers
 from tests.factories import UserFactory, card_bytes
 from tests.mcp_servers import legacy

@@ -4,9 +4,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from catalog.intake import import_url, register
 from catalog.models import CatalogEntry, Source, Status
-from catalog.refresher import claim, refresh_due
+from catalog.registration.refresh import claim, refresh_due
+from catalog.registration.service import import_url, register
 from tests.factories import CatalogEntryFactory, card_bytes, skill
 from tests.servers import LOOPBACK, reply, serving
 

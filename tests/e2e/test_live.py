@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from catalog.curate import curate
 from catalog.health.status import record
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 from tests.probes import failed, well

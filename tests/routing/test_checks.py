@@ -6,8 +6,8 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from catalog.curate import curate
 from catalog.health.scheduler import Prober
+from catalog.ingestion.curation import curate
 from catalog.models import Status
 from routing import checks, registry
 from routing.checks import HealthChecks, address_of

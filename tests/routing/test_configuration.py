@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from capabilities.parsers import ParseError
 from catalog.events.bus import EntryIngested
-from catalog.intake import register
+from catalog.registration.service import register
 from routing import configuration, registry
 from routing.models import CapabilityRegistration, Intent
 from routing.upkeep import sweep

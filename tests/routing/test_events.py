@@ -25,10 +25,10 @@ from knox.models import AuthToken
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from catalog.curate import curate
 from catalog.events import consumers as live
 from catalog.health.scheduler import Prober
 from catalog.health.status import record
+from catalog.ingestion.curation import curate
 from catalog.models import Status
 from routing import checks, registry
 from routing.events import GROUP

@@ -4,8 +4,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from catalog.intake import register
 from catalog.models import CatalogEntry, Status
+from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,8 @@ from threading import Thread
 import pytest
 from django.urls import reverse
 
-from catalog.intake import register
 from catalog.models import CatalogEntry, Source
+from catalog.registration.service import register
 from tests.factories import UserFactory, card_bytes
 
 pytestmark = pytest.mark.django_db

@@ -15,9 +15,9 @@ from rest_framework.test import APIClient
 from capabilities.kinds import kinds
 from capabilities.parsers import parsers
 from catalog import search
-from catalog.curate import curate
-from catalog.intake import register
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
+from catalog.registration.service import register
 from tests.factories import (
     CapabilityFactory,
     CatalogEntryFactory,

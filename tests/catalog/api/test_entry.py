@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 from django.contrib.admin.models import LogEntry
 
-from catalog.intake import register
 from catalog.models import AgentType, EntryText, Provider
+from catalog.registration.service import register
 from tests.factories import CapabilityFactory, CatalogEntryFactory, card_bytes, skill
 from tests.refusals import assert_refused
 

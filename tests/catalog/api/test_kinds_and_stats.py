@@ -1,7 +1,7 @@
 import pytest
 
-from catalog.intake import register
 from catalog.models import Source, Status
+from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, card_bytes, skill
 
 pytestmark = pytest.mark.django_db

@@ -7,10 +7,10 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from catalog import intake
 from catalog.health.scheduler import Entries
-from catalog.intake import claim_probe, register
 from catalog.models import CatalogEntry, Source, Status
+from catalog.registration import service
+from catalog.registration.service import claim_probe, register
 from tests.factories import CatalogEntryFactory, card_bytes
 from tests.refusals import assert_refused
 from tests.servers import reply, serving
@@ -88,9 +88,9 @@ def test_who_is_probed_now_is_nobody_elses_to_probe(editor, agent):
 def test_when_too_many_wait_for_agents_the_next_is_told_to_come_back(
     editor, agent, monkeypatch
 ):
-    monkeypatch.setattr(intake, "PLACES", BoundedSemaphore(1))
+    monkeypatch.setattr(service, "PLACES", BoundedSemaphore(1))
     before = CatalogEntry.objects.values().get()
-    with intake.PLACES:
+    with service.PLACES:
         answer = probe(editor, agent)
 
     assert_refused(answer, 429, "RATE_LIMITED")

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from catalog.intake import register
+from catalog.registration.service import register
 from tests.factories import (
     CapabilityFactory,
     CatalogEntryFactory,

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from catalog.intake import import_url, register
 from catalog.models import CatalogEntry, Source
+from catalog.registration.service import import_url, register
 from tests import mcp_servers
 from tests.factories import CatalogEntryFactory, card_bytes, skill
 from tests.published import tool_server

@@ -1,12 +1,12 @@
 import pytest
 from django.db import transaction
 
-from catalog.curate import curate
 from catalog.events import bus
 from catalog.events.bus import EntryIngested, EntryRemoved, StateChanged
 from catalog.health.status import record
-from catalog.intake import register
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
+from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 from tests.probes import failed, well
 

@@ -7,11 +7,11 @@ import pytest
 from ag_ui.core import AgentCapabilities
 
 from capabilities.clients.agui import HttpAgent
-from catalog import finding
-from catalog.curate import curate
-from catalog.intake import import_url, refresh, register
+from catalog.discovery import resolver
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry
-from catalog.transfer import export_lines, import_line
+from catalog.registration.export import export_lines, import_line
+from catalog.registration.service import import_url, refresh_entry, register
 from tests import mcp_servers
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 from tests.published import tool_server
@@ -112,7 +112,7 @@ def test_what_the_agent_answers_itself_is_no_declaration(
 def test_an_agent_that_never_answers_a_get_is_imported_all_the_same(
     editor, server, monkeypatch
 ):
-    monkeypatch.setattr(finding, "PATIENCE", 0.2)
+    monkeypatch.setattr(resolver, "PATIENCE", 0.2)
     server.routes["/agent"] = silence
 
     assert post(editor, server.url("/agent"), protocol="").status_code == 201
@@ -160,7 +160,7 @@ def test_one_behind_a_lock_is_opened_with_the_word_for_it(editor, server):
 
     entry = CatalogEntry.objects.get()
     assert entry.changes.count() == 0
-    refresh(entry, "Bearer sesame")
+    refresh_entry(entry, "Bearer sesame")
     assert "sesame" not in "".join(export_lines())
 
 
@@ -241,7 +241,7 @@ def test_five_tools_then_two_more(viewer, server):
     assert len(snapshot(viewer, entry).json()["tools"]["items"]) == 5
 
     declare(server, tools=7)
-    refresh(entry)
+    refresh_entry(entry)
     assert len(snapshot(viewer, entry).json()["tools"]["items"]) == 7
     assert CatalogEntry.objects.count() == 1
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from capabilities.protocols.agui.spellings import standard_name
 from capabilities.vocabulary import FLAGS
-from catalog.intake import register
 from catalog.models import CatalogEntry
+from catalog.registration.service import register
 from tests.factories import card_bytes
 
 pytestmark = pytest.mark.django_db

@@ -4,8 +4,8 @@ import pytest
 from django.utils import timezone
 
 from catalog import search
-from catalog.curate import curate
 from catalog.health.status import after, interval_after, record, record_all
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Source, Status
 from tests.factories import CatalogEntryFactory, UserFactory
 from tests.probes import failed, well

@@ -3,9 +3,9 @@ from django.test import Client
 from django.urls import reverse
 
 from catalog import search
-from catalog.curate import curate
-from catalog.intake import register
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, EntryText
+from catalog.registration.service import register
 from tests.factories import (
     CapabilityFactory,
     CatalogEntryFactory,

@@ -6,9 +6,9 @@ import pytest
 
 from capabilities.kinds import discoverable_kinds, kinds
 from catalog import search
-from catalog.curate import curate
-from catalog.intake import register
+from catalog.ingestion.curation import curate
 from catalog.models import Capability, CatalogEntry, SearchRow, Status
+from catalog.registration.service import register
 from catalog.search import Question
 from tests.factories import (
     CapabilityFactory,

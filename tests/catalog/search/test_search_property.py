@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from capabilities.kinds import kinds
 from catalog import search
-from catalog.curate import curate
-from catalog.intake import register
+from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, SearchRow, Status
+from catalog.registration.service import register
 from catalog.search import Question
 from tests.catalog.search import reference
 from tests.factories import UserFactory, card, skill

@@ -3,8 +3,8 @@ import ipaddress
 import pytest
 from django.urls import reverse
 
-from catalog.intake import register
 from catalog.models import Status
+from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes
 from tests.servers import reply, serving
 

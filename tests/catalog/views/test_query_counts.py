@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from catalog.intake import register
+from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, card_bytes, skill
 from tests.published import agent, publish
 

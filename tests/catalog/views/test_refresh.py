@@ -1,8 +1,8 @@
 import pytest
 from django.urls import reverse
 
-from catalog.intake import import_url, register
 from catalog.models import CatalogEntry, Source
+from catalog.registration.service import import_url, register
 from tests import mcp_servers
 from tests.factories import CatalogEntryFactory, card_bytes, skill
 from tests.servers import LOOPBACK, reply, serving

@@ -13,10 +13,10 @@ from capabilities.kinds import kinds
 from capabilities.parsers import examine, parsers
 from capabilities.records import AgentRecord
 
-from . import search
-from .ingest import Definition, Outcome, ingest
-from .intake import register
-from .models import AgentType, Capability, CatalogEntry, Source, Status
+from .. import search
+from ..ingestion import Definition, Outcome, ingest
+from ..models import AgentType, Capability, CatalogEntry, Source, Status
+from .service import register
 
 FORMAT = "agentlens.entry/1"
 TEXTS = ("display_name", "description", "source_url")

@@ -7,9 +7,9 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from . import search
-from .events import StateChanged, publish
-from .models import CatalogEntry
+from .. import search
+from ..events import StateChanged, publish
+from ..models import CatalogEntry
 
 
 def curate(

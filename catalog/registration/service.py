@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from capabilities.parsers import parse, source_of
 
-from .finding import Found, search_again, search_for
-from .health import Probe, lease_end, probe_target, record, target_of
-from .ingest import Definition, Outcome, foreseen, ingest
-from .models import CatalogEntry, Source, agent_key
-from .outbound import TooBusy
+from ..discovery import Found, search_again, search_for
+from ..health import Probe, lease_end, probe_target, record, target_of
+from ..ingestion import Definition, Outcome, foreseen, ingest
+from ..models import CatalogEntry, Source, agent_key
+from ..outbound import TooBusy
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -110,13 +110,13 @@ def import_found(found: Found, refreshes: CatalogEntry | None = None) -> Outcome
     return outcome
 
 
-def refresh(entry: CatalogEntry, authorization: str = "") -> Outcome:
+def refresh_entry(entry: CatalogEntry, authorization: str = "") -> Outcome:
     """Fetch or introspect again, catalogue what is found, and probe."""
     with waiting():
         return import_found(find_again(entry, authorization), entry)
 
 
-def foresee_refresh(entry: CatalogEntry, authorization: str = "") -> Outcome:
+def dry_run_refresh(entry: CatalogEntry, authorization: str = "") -> Outcome:
     """What a refresh would do; nothing is stored."""
     found = find_again(entry, authorization)
     return replace(foreseen(entry, found.definition), warnings=found.warnings)

@@ -9,11 +9,11 @@ from pathlib import Path
 from capabilities.front_matter import heads
 from capabilities.protocols.agh.local import DIRECTORY, FILES, holds_catalog
 
-from .ingest import Outcome
-from .intake import register
-from .models import Source
-from .peers import import_local, is_known_from_files
-from .transfer import import_line
+from ..ingestion import Outcome
+from ..models import Source
+from ..peers import import_local, is_known_from_files
+from .export import import_line
+from .service import register
 
 # What a folder is searched for; Markdown is only looked into.
 SUFFIXES = (".json", ".jsonl", ".md", ".toml", ".yaml", ".yml")

@@ -10,11 +10,11 @@ from django.core import signing
 from capabilities.parsers import Reading, examine, parse
 from capabilities.problems import Problem
 
-from .finding import Found
-from .ingest import Outcome, Result, foreseen
-from .intake import find, find_again, import_found, register
-from .models import CatalogEntry
-from .outbound import Fetched
+from ..discovery import Found
+from ..ingestion import Outcome, Result, foreseen
+from ..models import CatalogEntry
+from ..outbound import Fetched
+from .service import find, find_again, import_found, register
 
 SALT = "catalog.review"
 # A look may be taken over a day; after that the definition may have moved on.

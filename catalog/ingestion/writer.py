@@ -1,34 +1,32 @@
 """Writing: from a record to rows, all of a definition or none of it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from capabilities.documents import dumped, read_json
-from capabilities.kinds import identity, is_relied_on, kinds
-from capabilities.parsers import ParseError, Reading, examine, merges, parse, parsers
-from capabilities.problems import Problem, Problems
-from capabilities.records import CAPABILITY_LIMIT, AgentRecord, CapabilityRecord
+from capabilities.parsers import examine, merges
+from capabilities.problems import Problem
+from capabilities.records import AgentRecord, CapabilityRecord
 
-from . import search
-from .events import EntryIngested, publish
-from .health import ERROR_LIMIT, lease_end, spread
-from .models import (
+from .. import search
+from ..events import EntryIngested, publish
+from ..health import ERROR_LIMIT, lease_end, spread
+from ..models import (
     AgentType,
     Capability,
     CatalogEntry,
     DefinitionChange,
     Provider,
-    Source,
     Status,
     agent_key,
 )
+from .definition import Definition, Due
+from .diff import Changes, compare, content, contents
 
 # Racing writers meet a unique constraint a few times at most, then see each other.
 ATTEMPTS = 5
@@ -37,109 +35,15 @@ CHANGES_KEPT = 100
 # What a definition says and a curator may say better.
 CURATED = ("display_name", "description")
 
-Key = tuple[str, str]
-Content = tuple[str, dict[str, Any]]
-Contents = dict[Key, tuple[str, Content]]
-
 
 class Outdated(Exception):
     """An entry that went away, or moved on, while its definition was fetched."""
-
-
-class Due(StrEnum):
-    """When an agent is probed, after its definition came in."""
-
-    AT_ONCE = "at once"
-    BY_CALLER = "by whoever brings it, and by nobody else meanwhile"
-    AS_PLANNED = "as planned"
 
 
 class Result(StrEnum):
     CREATED = "created"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A definition as it came in: the bytes, what they say, and where they are from."""
-
-    record: AgentRecord
-    raw: bytes
-    source: str = Source.PUSH
-    url: str = ""
-    etag: str = ""
-    # Whether it says all there is: nothing else that is known stays beside it.
-    complete: bool = False
-    # Whether it says less than any other, and stands only where there is none.
-    introduces: bool = False
-    # Why it does not say all, if it does not.
-    problem: str = ""
-    # Whether it was told to one who showed an `Authorization`, and perhaps only so.
-    authorized: bool = False
-    due: Due = Due.AT_ONCE
-    # The entry it was fetched again for, as that was then.
-    refreshes: CatalogEntry | None = None
-
-    def under(self, raw: bytes) -> "Definition":
-        """The same, beneath a definition that stays."""
-        stated = examine(raw, self.record.protocol, self.record.endpoint).record
-        if stated is None:
-            return self
-        record = stated.enriched(self.record.capabilities)
-        return replace(self, record=record, raw=raw)
-
-    def completed_by(self, held: bytes) -> "Definition":
-        """The same with what the running agent told beside the one we hold."""
-        record, parser = self.record, parsers.get(self.record.protocol)
-        if parser is None or not parser.introspects:
-            return self
-        document = read_json(self.raw, Problems())
-        whole = parser.keep_told(document, read_json(held, Problems()))
-        if whole == document:
-            return self
-        raw = dumped(whole)
-        record, _ = parse(raw, record.protocol, record.endpoint)
-        return replace(self, record=record, raw=raw)
-
-    def beside(self, rows: Iterable[Capability]) -> "Definition":
-        """The same with its capabilities as they will be, given those there are."""
-        parser = parsers.get(self.record.protocol)
-        if parser is None or not parser.merges or self.complete:
-            return self
-        known = (row.record for row in rows if row.kind in kinds)
-        merged = tuple(parser.merge(known, self.record.capabilities))
-        if len(merged) > CAPABILITY_LIMIT:
-            message = f"would have {len(merged)} capabilities, over {CAPABILITY_LIMIT}"
-            raise ParseError(Reading(parser.slug, errors=[Problem("$", message)]))
-        return replace(self, record=replace(self.record, capabilities=merged))
-
-    def again_for(self, entry: CatalogEntry) -> "Definition":
-        """As news of that entry and of no other; whose source stays what it was."""
-        return replace(self, refreshes=entry, source=entry.source)
-
-    @property
-    def repeats_itself(self) -> bool:
-        """Whether its agent says the like every minute, each time in other words."""
-        parser = parsers.get(self.record.protocol)
-        return parser is not None and bool(parser.presence)
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Capabilities that differ between two definitions, as {"kind", "name"}."""
-
-    added: list[dict[str, str]] = field(default_factory=list)
-    removed: list[dict[str, str]] = field(default_factory=list)
-    changed: list[dict[str, str]] = field(default_factory=list)
-
-    @property
-    def breaking(self) -> list[dict[str, str]]:
-        """What went away and clients relied on."""
-        return [gone for gone in self.removed if is_relied_on(gone["kind"])]
-
-    def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,33 +280,3 @@ def due_after(entry: CatalogEntry, definition: Definition) -> datetime:
         case Due.AS_PLANNED if entry.next_probe_at:
             return entry.next_probe_at
     return timezone.now()
-
-
-def content(capability: Capability | CapabilityRecord) -> Content:
-    return capability.description, capability.properties
-
-
-def contents(capabilities: Iterable[Capability | CapabilityRecord]) -> Contents:
-    """By kind and by what each is known again by: its name, and what it says."""
-    return {
-        (one.kind, identity(one.kind, one.name, one.properties)): (
-            one.name,
-            content(one),
-        )
-        for one in capabilities
-    }
-
-
-def compare(before: Contents, after: Contents) -> Changes:
-    def listed(named: Contents, keys: Iterable[Key]) -> list[dict[str, str]]:
-        told = sorted((kind, named[kind, known][0]) for kind, known in keys)
-        return [{"kind": kind, "name": name} for kind, name in told]
-
-    # Not by its name, which may only have become free for it.
-    common = before.keys() & after.keys()
-    changed = (key for key in common if before[key][1] != after[key][1])
-    return Changes(
-        added=listed(after, after.keys() - before.keys()),
-        removed=listed(before, before.keys() - after.keys()),
-        changed=listed(after, changed),
-    )

@@ -11,10 +11,10 @@ from capabilities.parsers import ParseError, Parser, parse, parsers
 from capabilities.problems import Document, Problem, Problems, Unreadable
 from capabilities.records import AgentRecord, is_web
 
-from .ingest import Definition, Due
-from .introspect import Faltered, introspect
-from .models import CatalogEntry, Source
-from .outbound import (
+from ..ingestion import Definition, Due
+from ..introspect import Faltered, introspect
+from ..models import CatalogEntry, Source
+from ..outbound import (
     AuthorizationNeeded,
     Fetched,
     FetchError,
@@ -26,7 +26,7 @@ from .outbound import (
     fetch,
     origin_of,
 )
-from .places import Places
+from .locations import Places
 
 # So long the first one asked is waited for alone, and any other while one keeps us
 # waiting: all of them come to be asked within the time of one fetch.

@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from capabilities.parsers import ParseError
 
-from .finding import search_again
-from .health import ERROR_LIMIT, claim_rows, in_database, spread
-from .ingest import Due, Outdated, ingest
-from .intake import NotRefreshable, same_agent
-from .models import CatalogEntry, Source
-from .outbound import FetchError
+from ..discovery import search_again
+from ..health import ERROR_LIMIT, claim_rows, in_database, spread
+from ..ingestion import Due, Outdated, ingest
+from ..models import CatalogEntry, Source
+from ..outbound import FetchError
+from .service import NotRefreshable, same_agent
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,34 @@
+"""From a document, a URL or a file to a catalog entry, and back to a file."""
+
+from .export import NotTransferable, export_lines
+from .files import Item, items_in
+from .preview import Expired, Review, accept, look_again, look_at, look_at_url
+from .refresh import refresh_due
+from .service import (
+    NotRefreshable,
+    dry_run_refresh,
+    import_url,
+    probe_asked,
+    refresh_entry,
+    register,
+)
+
+__all__ = [
+    "Expired",
+    "Item",
+    "NotRefreshable",
+    "NotTransferable",
+    "Review",
+    "accept",
+    "dry_run_refresh",
+    "export_lines",
+    "import_url",
+    "items_in",
+    "look_again",
+    "look_at",
+    "look_at_url",
+    "probe_asked",
+    "refresh_due",
+    "refresh_entry",
+    "register",
+]

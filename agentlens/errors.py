@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
+from catalog.api.base import EntryNotFound, Refusal
 from catalog.models import CatalogEntry
 from catalog.outbound import (
     FetchError,
@@ -20,7 +21,6 @@ from catalog.outbound import (
     TooBusy,
     UrlNotAllowed,
 )
-from catalog.rest.errors import EntryNotFound, Refusal
 
 from .request_ids import current_request_id
 

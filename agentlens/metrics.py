@@ -17,8 +17,8 @@ from prometheus_client import (
 from prometheus_client.multiprocess import MultiProcessCollector
 from rest_framework.decorators import api_view, permission_classes
 
+from catalog.api.base import CanReadCatalog
 from catalog.metrics import CatalogCollector
-from catalog.rest.permissions import CanReadCatalog
 
 # Where several processes keep their counts together; `agentlens serve` sets it.
 SHARED = "PROMETHEUS_MULTIPROC_DIR"

@@ -10,10 +10,14 @@ from capabilities.kinds import discoverable_kinds
 from .. import search
 from ..filters import CapabilityQuestion
 from ..models import Capability, split_key
-from ..rest.errors import CapabilityNotFound, InvalidKey, InvalidParameter
-from ..rest.pagination import StrictPagination
-from ..rest.strict import StrictParameters
 from . import examples
+from .base import (
+    CapabilityNotFound,
+    InvalidKey,
+    InvalidParameter,
+    StrictPagination,
+    StrictParameters,
+)
 from .health import HealthSerializer
 from .serializers import CapabilityKeySerializer, ProviderSerializer, snippet
 

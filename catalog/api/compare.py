@@ -9,9 +9,7 @@ from rest_framework.views import APIView
 
 from ..compare import Comparison, NotComparable, compare, ids_of
 from ..models import CatalogEntry
-from ..rest.errors import EntryNotFound, InvalidParameter
-from ..rest.permissions import CanReadCatalog
-from ..rest.strict import StrictParameters
+from .base import CanReadCatalog, EntryNotFound, InvalidParameter, StrictParameters
 from .serializers import CapabilityKeySerializer, EntrySerializer
 
 IDS = OpenApiParameter(

@@ -3,7 +3,7 @@ from rest_framework.routers import SimpleRouter
 
 from .capabilities import CapabilityViewSet
 from .compare import CompareView
-from .views import CatalogEntryViewSet, KindViewSet, StatsView
+from .entries import CatalogEntryViewSet, KindViewSet, StatsView
 
 router = SimpleRouter(trailing_slash=False)
 router.register("catalog", CatalogEntryViewSet, basename="entry")

@@ -14,16 +14,16 @@ from capabilities.protocols.agh.refusals import ReasonCode, TooLarge
 from capabilities.protocols.agh.refusals import Refusal as NotTaken
 
 from .. import peers
-from ..rest.errors import (
+from ..api.base import (
     BodyTooLarge,
+    CanReadCatalog,
     CapabilityNotFound,
+    DefinitionParser,
     InvalidParameter,
     PeerNotFound,
     Refusal,
+    StrictParameters,
 )
-from ..rest.parsers import DefinitionParser
-from ..rest.permissions import CanReadCatalog
-from ..rest.strict import StrictParameters
 
 ADD = "catalog.add_catalogentry"
 ANSWERS = {

@@ -11,10 +11,8 @@ from capabilities.problems import Problems
 from capabilities.protocols.agui.described import described
 from capabilities.protocols.agui.snapshot import Facts, snapshot
 
+from ..api.base import CanReadCatalog, EntryNotFound, StrictParameters
 from ..models import CatalogEntry
-from ..rest.errors import EntryNotFound
-from ..rest.permissions import CanReadCatalog
-from ..rest.strict import StrictParameters
 
 SNAPSHOT = OpenApiExample(
     "Of an MCP server",

@@ -1,6 +1,6 @@
 """Seed 001's error codes; the project renders them in its one error shape."""
 
-from catalog.rest.errors import Refusal
+from catalog.api.base import Refusal
 
 
 class InvalidCapabilityName(Refusal):

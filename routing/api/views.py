@@ -6,11 +6,17 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from catalog.api.base import (
+    CapabilityNotFound,
+    CatalogPermissions,
+    InvalidBody,
+    InvalidParameter,
+    StrictPagination,
+    StrictParameters,
+    boolean,
+    validated,
+)
 from catalog.models import CatalogEntry
-from catalog.rest.errors import CapabilityNotFound, InvalidBody, InvalidParameter
-from catalog.rest.pagination import StrictPagination
-from catalog.rest.permissions import CatalogPermissions
-from catalog.rest.strict import StrictParameters, boolean, validated
 
 from .. import decisions, events, health, registry
 from ..decisions import Question, decide

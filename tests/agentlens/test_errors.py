@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from agentlens import urls as project_urls
 from agentlens import views
 from agentlens.request_ids import RequestIdFilter, current_request_id
-from catalog.api import views as api_views
+from catalog.api import entries
 from tests.factories import CatalogEntryFactory, card_bytes
 from tests.refusals import assert_refused
 
@@ -151,7 +151,7 @@ def _crashing(monkeypatch):
     def crash(*args):
         raise RuntimeError("a secret of ours")
 
-    monkeypatch.setattr(api_views, "counts", crash)
+    monkeypatch.setattr(entries, "counts", crash)
 
 
 @pytest.fixture

@@ -20,12 +20,21 @@ from ..filters import CatalogEntryFilterSet
 from ..health import History
 from ..ingestion import Outdated, Result, curate
 from ..models import AgentType, Capability, CatalogEntry, Source, Status
-from ..rest.errors import Conflict, EntryNotFound, InvalidParameter
-from ..rest.pagination import StrictPagination
-from ..rest.parsers import DEFINITION_PARSERS
-from ..rest.permissions import CHANGE, VIEW, CanReadCatalog
-from ..rest.strict import StrictFilterBackend, StrictParameters, boolean, validated
 from . import examples
+from .base import (
+    CHANGE,
+    DEFINITION_PARSERS,
+    VIEW,
+    CanReadCatalog,
+    Conflict,
+    EntryNotFound,
+    InvalidParameter,
+    StrictFilterBackend,
+    StrictPagination,
+    StrictParameters,
+    boolean,
+    validated,
+)
 from .health import HealthHistorySerializer, ProbeSerializer
 from .serializers import (
     AuthorizationSerializer,

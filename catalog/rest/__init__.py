@@ -1,1 +1,0 @@
-"""How every door of programs behaves: strict, permitted, in one shape."""

@@ -12,8 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from catalog.htmx import wants_partial
-from catalog.views.access import permission_needed
+from catalog.web import permission_needed, wants_partial
 
 from . import decisions, registry
 from .decisions import Decision

@@ -15,7 +15,7 @@ from capabilities.parsers import parsers
 from capabilities.problems import url_fault
 
 from ..health import percent
-from ..icons import ICONS
+from ..web import ICONS
 
 register = template.Library()
 

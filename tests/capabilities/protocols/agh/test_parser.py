@@ -8,7 +8,7 @@ from capabilities.problems import Problems
 from capabilities.protocols.agh import AGHParser
 from capabilities.protocols.agh.definitions import definition_of, read_definition
 from capabilities.protocols.agh.records import KINDS, AGHCapability
-from catalog.icons import ICONS
+from catalog.web.icons import ICONS
 
 from .making import (
     accepted,

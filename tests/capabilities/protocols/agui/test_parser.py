@@ -15,7 +15,7 @@ from capabilities.protocols.agui import AGUIParser
 from capabilities.protocols.config import ConfigParser
 from capabilities.protocols.mcp import MCPParser
 from capabilities.records import ProviderRecord
-from catalog.icons import ICONS
+from catalog.web.icons import ICONS
 
 from .reading import DATA, SAMPLES, URL, features, offered, parse, paths, read, sample
 

@@ -4,7 +4,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django_htmx.http import HttpResponseClientRedirect
 
-from ..htmx import wants_partial
+from .htmx import wants_partial
 
 
 def permission_needed(permission: str):

@@ -1,6 +1,6 @@
 """From the flat list to groups; nothing here touches the database."""
 
-from catalog.views.grouping import grouped
+from catalog.web.views.grouping import grouped
 
 
 def offer(name="Translate", kind="a2a.skill", agent="Polyglot", **members):

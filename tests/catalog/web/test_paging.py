@@ -1,6 +1,6 @@
 import pytest
 
-from catalog.views.paging import SHOWN_LIMIT, Window, whole_number
+from catalog.web.views.paging import SHOWN_LIMIT, Window, whole_number
 
 
 @pytest.mark.parametrize(

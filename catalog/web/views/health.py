@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-from ..health import DAY, Day, History, Remembered, percent
+from ...health import DAY, Day, History, Remembered, percent
 
 WIDTH, HEIGHT = 720, 120
 SLOTS = 96

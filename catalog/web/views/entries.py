@@ -9,12 +9,12 @@ from django.views.decorators.vary import vary_on_headers
 from capabilities.parsers import connection_of, parsers
 from capabilities.vocabulary import FLAGS, LABELS
 
-from ..compare import CHOSEN, MOST, Side, chosen, sections
-from ..filters import FEATURE_LIMIT, SORTS, CatalogEntryFilterSet, is_feature
-from ..health import History
+from ...compare import CHOSEN, MOST, Side, chosen, sections
+from ...filters import FEATURE_LIMIT, SORTS, CatalogEntryFilterSet, is_feature
+from ...health import History
+from ...models import AgentType, Capability, CatalogEntry, Status
+from ..access import reader
 from ..htmx import wants_partial
-from ..models import AgentType, Capability, CatalogEntry, Status
-from .access import reader
 from .health import HealthPanel
 
 PAGE_SIZE = 24

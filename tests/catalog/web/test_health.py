@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from catalog.health.history import History, percent
 from catalog.health.status import record
-from catalog.views.health import HealthPanel
+from catalog.web.views.health import HealthPanel
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
 

@@ -8,13 +8,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from capabilities.parsers import ParseError
 
-from ..forms import RefreshForm
-from ..health import Probe
-from ..ingestion import Outdated, Result
-from ..models import CatalogEntry
-from ..outbound import AuthorizationNeeded, FetchError
-from ..registration import Expired, NotRefreshable, accept, look_again, probe_asked
-from .access import curator
+from ...forms import RefreshForm
+from ...health import Probe
+from ...ingestion import Outdated, Result
+from ...models import CatalogEntry
+from ...outbound import AuthorizationNeeded, FetchError
+from ...registration import Expired, NotRefreshable, accept, look_again, probe_asked
+from ..access import curator
 
 
 def by_button(view):

@@ -5,11 +5,11 @@ from django.views.decorators.vary import vary_on_headers
 
 from capabilities.kinds import discoverable_kinds, kinds
 
-from .. import search
-from ..filters import CapabilityQuestion
+from ... import search
+from ...filters import CapabilityQuestion
+from ...models import Capability, split_key
+from ..access import reader
 from ..htmx import wants_partial
-from ..models import Capability, split_key
-from .access import reader
 from .grouping import grouped
 from .paging import Window
 

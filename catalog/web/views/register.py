@@ -2,9 +2,9 @@ from django.contrib import messages
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from ..forms import RegisterForm
-from ..registration import Expired, accept
-from .access import editor
+from ...forms import RegisterForm
+from ...registration import Expired, accept
+from ..access import editor
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -3,6 +3,7 @@
 import os
 
 from a2wsgi import WSGIMiddleware
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentlens.settings")
@@ -15,7 +16,7 @@ from .bodies import read_whole  # noqa: E402
 from .lifespan import lifespan  # noqa: E402
 from .sockets import STREAMS, sockets, streams  # noqa: E402
 
-http = read_whole(WSGIMiddleware(wsgi, workers=16))
+http = read_whole(WSGIMiddleware(wsgi, workers=settings.AGENTLENS_SERVER_THREADS))
 
 
 async def application(scope, receive, send):

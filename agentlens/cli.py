@@ -132,7 +132,7 @@ def shared_metrics(workers: int):
 @click.option("--once", is_flag=True, help="Do what is due now, and end.")
 def probe(once: bool):
     """Probe agents as they come due; run as many of these as you like, anywhere."""
-    from catalog import background
+    from catalog import worker as background
 
     if once:
         click.echo(f"{asyncio.run(background.run_once())} agents probed")
@@ -205,16 +205,15 @@ def attempt(item, results: Counter[str], warnings: bool) -> list[str]:
     from django.core.exceptions import ValidationError
 
     from capabilities.parsers import ParseError
-    from capabilities.protocols.agh.local import LocalCatalogError
     from catalog.outbound import FetchError
-    from catalog.registration import NotTransferable
+    from catalog.registration import ImportRefused, NotTransferable
 
     reasons: list[str] = []
     try:
         outcome = item.run()
     except ParseError as error:
         reasons = [f"{p.path} {p.message}" for p in error.reading.errors]
-    except (FetchError, LocalCatalogError, NotTransferable, ValidationError) as error:
+    except (FetchError, ImportRefused, NotTransferable, ValidationError) as error:
         reasons = [str(error)]
     except OSError as error:
         reasons = [error.strerror or str(error)]

@@ -5,7 +5,7 @@ import contextlib
 
 from django.conf import settings
 
-from catalog import background
+from catalog import worker as background
 
 
 async def lifespan(receive, send):

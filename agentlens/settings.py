@@ -1,17 +1,20 @@
 """One file, read from the environment, safe by default; docs/operations.md lists it."""
 
 import contextlib
-import ipaddress
 import os
 import secrets
 import warnings
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+
+from catalog.conf import Setting, declared_settings, lease_fault
+from catalog.conf import Settings as CatalogSettings
+from routing.conf import Settings as RoutingSettings
 
 env = environ.FileAwareEnv()
 Number = TypeVar("Number", int, float)
@@ -54,11 +57,18 @@ def flag(name: str, *, default: bool) -> bool:
     return word in YES if word else default
 
 
-def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+def from_environment(setting: Setting[Any]) -> Any:
+    """An app's setting from the environment, or its default; stops on a bad value."""
+    text = env.str(setting.name, default=None)
+    if text is None:
+        return setting.default
     try:
-        return [ipaddress.ip_network(one.strip()) for one in env.list(name, default=[])]
+        value = setting.parse(text)
     except ValueError as error:
-        raise ImproperlyConfigured(f"{name} must be networks: {error}") from error
+        raise ImproperlyConfigured(f"{setting.name} {error}") from error
+    if fault := setting.fault(value):
+        raise ImproperlyConfigured(f"{setting.name} {fault}")
+    return value
 
 
 DEBUG = flag("DEBUG", default=False)
@@ -66,36 +76,26 @@ SECRET_KEY = env.str("SECRET_KEY", default="") or kept_secret(DATA_DIR / "secret
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
 
+# What the apps can be told: names, defaults and bounds are in `catalog/conf.py` and
+# `routing/conf.py`.
+for app_settings in (CatalogSettings, RoutingSettings):
+    for setting in declared_settings(app_settings):
+        globals()[setting.name] = from_environment(setting)
+if fault := lease_fault(AGENTLENS_PROBE_LEASE, AGENTLENS_PROBE_TIMEOUT):  # noqa: F821
+    raise ImproperlyConfigured(fault)
+
 # What AgentLens itself can be told.
 AGENTLENS_ANONYMOUS_READ = flag("AGENTLENS_ANONYMOUS_READ", default=False)
 AGENTLENS_ADMIN_PASSWORD = env.str("AGENTLENS_ADMIN_PASSWORD", default="")
-AGENTLENS_ALLOWED_NETWORKS = networks("AGENTLENS_ALLOWED_NETWORKS")
-AGENTLENS_FETCH_TIMEOUT = number("AGENTLENS_FETCH_TIMEOUT", 10.0, least=0.1)
 AGENTLENS_PROBER = flag("AGENTLENS_PROBER", default=True)
-AGENTLENS_PROBE_INTERVAL = number("AGENTLENS_PROBE_INTERVAL", 60.0, least=1)
-AGENTLENS_PROBE_TIMEOUT = number("AGENTLENS_PROBE_TIMEOUT", 5.0, least=0.1)
-AGENTLENS_PROBE_CONCURRENCY = number("AGENTLENS_PROBE_CONCURRENCY", 32, least=1)
-AGENTLENS_PROBES_PER_HOST = number("AGENTLENS_PROBES_PER_HOST", 4, least=1)
-# Longer than a batch can take: what a dead prober held comes due again after it.
-AGENTLENS_PROBE_LEASE = number(
-    "AGENTLENS_PROBE_LEASE", 90.0, least=1 + AGENTLENS_PROBE_TIMEOUT
-)
-# Between two probes of one entry that somebody asked for.
-AGENTLENS_PROBE_PAUSE = number("AGENTLENS_PROBE_PAUSE", 5.0, least=0)
-# 0 leaves definitions as they are until somebody refreshes them.
-AGENTLENS_REFRESH_INTERVAL = number("AGENTLENS_REFRESH_INTERVAL", 86400.0, least=0)
-AGENTLENS_DEGRADED_ABOVE_MS = number("AGENTLENS_DEGRADED_ABOVE_MS", 1500, least=1)
-AGENTLENS_OFFLINE_AFTER = number("AGENTLENS_OFFLINE_AFTER", 3, least=1)
-# An agent that fails is asked ever less often, but once in so many seconds.
-AGENTLENS_BACK_OFF_LIMIT = number("AGENTLENS_BACK_OFF_LIMIT", 3600.0, least=1)
-# What callers said of a provider's load holds so long; then it counts as unknown.
-AGENTLENS_GAUGE_LIFETIME = number("AGENTLENS_GAUGE_LIFETIME", 300.0, least=1)
-AGENTLENS_DRAIN_SECONDS = number("AGENTLENS_DRAIN_SECONDS", 60.0, least=0)
 AGENTLENS_WRITE_RATE = number("AGENTLENS_WRITE_RATE", 1200, least=1)
+# Requests that one process answers at the same time.
+AGENTLENS_SERVER_THREADS = number("AGENTLENS_SERVER_THREADS", 16, least=1)
 
 INSTALLED_APPS = [
     "agentlens.apps.AgentLensAdminConfig",
     "routing",
+    "catalog.integrations.agh",
     "catalog",
     "capabilities",
     "django.contrib.auth",

@@ -11,7 +11,8 @@ from .metrics import metrics
 api = [
     path("registry/", include("routing.api.urls")),
     path("", include("catalog.api.urls")),
-    path("", include("catalog.gateways.urls")),
+    path("", include("catalog.integrations.agui.urls")),
+    path("", include("catalog.integrations.agh.urls")),
     path("schema", SpectacularAPIView.as_view(), name="schema"),
     path("docs", views.ApiDocs.as_view(), name="docs"),
     re_path(r"^.*$", views.api_not_found),

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from . import front_matter
-from .figures import finite
+from .numbers import finite
 from .problems import (
     DEPTH_LIMIT,
     PROBLEM_LIMIT,

@@ -7,9 +7,16 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from . import front_matter
-from .asking import Ask
 from .connections import Connection, Way
 from .documents import decoded, read
+from .health_requests import Ask
+from .interfaces import (
+    CapabilityMerger,
+    EndpointPolicy,
+    Introspector,
+    PresencePolicy,
+    introspectors,
+)
 from .kinds import Kind
 from .problems import Document, Problem, Problems, Unreadable, member
 from .records import (
@@ -35,16 +42,10 @@ class Parser(ABC):
     expects: str
     # Where a host publishes its definition, in the order to ask.
     well_known: tuple[str, ...] = ()
-    # Whether its definitions do not say where the agent is: somebody else has to.
-    endpoint_apart: bool = False
-    # What to do about an agent that publishes no definition, in words.
-    unpublished: str = ""
-    # Whether more is known of its agents than their definitions say: see `merge`.
-    merges: bool = False
-    # Seconds of silence after which one that announces itself is gone; 0 to ask it.
-    presence: float = 0
-    # Whether a running agent can be asked for its whole definition: see `complete`.
-    introspects: bool = False
+    # The optional interfaces, for protocols that need them; and `introspector`.
+    presence_policy: PresencePolicy | None = None
+    capability_merger: CapabilityMerger | None = None
+    endpoint_policy: EndpointPolicy | None = None
     # Whether its definitions may be YAML or TOML; all others are JSON.
     front_matter: bool = False
     # An entry's source when somebody handed over such a definition; "" for the usual.
@@ -78,27 +79,15 @@ class Parser(ABC):
         """Whether an agent there can be asked or heard; if not, its word must do."""
         return is_web(endpoint)
 
-    def merge(
-        self, known: Iterable[CapabilityRecord], stated: Iterable[CapabilityRecord]
-    ) -> Iterable[CapabilityRecord]:
-        """What an agent can do by a new definition, given what is known already."""
-        return stated
+    @property
+    def introspector(self) -> Introspector | None:
+        """Asks a running agent for its whole definition, where the protocol can."""
+        return introspectors.get(self.slug)
 
-    def restore(self, record: CapabilityRecord) -> CapabilityRecord | None:
-        """What was known beside a definition, out of an export; None if nothing was."""
-        return None
-
-    def complete(self, document: Document, told: Document) -> Document:
-        """A published definition, with what the running agent told of itself."""
-        return told
-
-    def is_completed(self, document: Document) -> bool:
-        """Whether the running agent had its say in this one."""
-        return False
-
-    def keep_told(self, document: Document, held: Document) -> Document:
-        """A definition that says less, with what the running agent told before."""
-        return document
+    @property
+    def requires_endpoint(self) -> bool:
+        """Whether its definitions do not say where the agent is."""
+        return self.endpoint_policy is not None
 
     @abstractmethod
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
@@ -175,8 +164,8 @@ def examine(raw: bytes, protocol: str = "", endpoint: str = "") -> Reading:
 
 
 def with_endpoint(parser: Parser, document: Document, endpoint: str) -> Document:
-    apart = parser.endpoint_apart and endpoint
-    return {**document, "url": endpoint} if apart else document
+    policy = parser.endpoint_policy
+    return policy.with_endpoint(document, endpoint) if policy else document
 
 
 def parse(
@@ -213,9 +202,9 @@ def is_reachable(protocol: str, endpoint: str) -> bool:
     return parser.is_reachable(endpoint) if parser else is_web(endpoint)
 
 
-def merges(protocol: str) -> bool:
+def merges_capabilities(protocol: str) -> bool:
     parser = parsers.get(protocol)
-    return parser is not None and parser.merges
+    return parser is not None and parser.capability_merger is not None
 
 
 def source_of(protocol: str) -> str:

@@ -10,11 +10,16 @@ class CatalogConfig(AppConfig):
     def ready(self):
         from django.urls import register_converter
 
+        from capabilities.interfaces import introspectors
+
         from .events import send_entry_event, subscribe
+        from .integrations.mcp import MCPIntrospector
         from .models import CapabilityKeyConverter
 
         register_converter(CapabilityKeyConverter, "capability_key")
         subscribe(send_entry_event)
+        if MCPIntrospector.slug not in introspectors:
+            introspectors.register(MCPIntrospector())
         post_migrate.connect(keep_text_index, sender=self)
 
 

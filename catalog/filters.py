@@ -6,11 +6,11 @@ from django.db.models import F
 from django_filters import rest_framework as filters
 from django_filters.fields import MultipleChoiceField
 
+from capabilities.features import may_be_declared
 from capabilities.kinds import discoverable_kinds, kind_choices
 from capabilities.parsers import protocol_choices
-from capabilities.protocols.agui.spellings import standard_name
 from capabilities.records import NAME_LIMIT
-from capabilities.vocabulary import may_be_declared
+from capabilities.spellings import standard_name
 
 from . import search
 from .models import CatalogEntry, Source, Status

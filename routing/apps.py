@@ -9,7 +9,7 @@ class RoutingConfig(AppConfig):
     def ready(self):
         from django.db.models.signals import post_delete
 
-        from catalog import background
+        from catalog import worker as background
         from catalog.events import subscribe
         from catalog.health import add_targets
 

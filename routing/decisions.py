@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import Q
 
 from capabilities.documents import read_json
-from capabilities.names import NAME_LIMIT
 from capabilities.problems import Problems, Unreadable
+from capabilities.validators import NAME_LIMIT
 
 from . import counter
 from .models import CapabilityRegistration, Offer

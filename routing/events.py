@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from capabilities.names import capability_name_fault
+from capabilities.validators import capability_name_fault
 from catalog.events import (
     LiveConsumer,
     LiveStream,

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
@@ -12,10 +11,11 @@ from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
-from capabilities.names import NAME_LIMIT, RESERVED_PREFIX
+from capabilities.validators import NAME_LIMIT, RESERVED_PREFIX
 from catalog.health import DAY, HOUR, MINUTE, hour_of
 from catalog.models import CatalogEntry, HealthHour, HourCount, Status
 
+from .conf import conf
 from .rules import (
     VERSION_LIMIT,
     validate_capability,
@@ -232,7 +232,7 @@ class Offer:
         said_at = getattr(self, f"{name}_at")
         if said_at is None:
             return None
-        lifetime = timedelta(seconds=settings.AGENTLENS_GAUGE_LIFETIME)
+        lifetime = timedelta(seconds=conf.GAUGE_LIFETIME)
         return getattr(self, name) if timezone.now() - said_at <= lifetime else None
 
     @property

@@ -5,7 +5,6 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -15,6 +14,7 @@ from catalog.models import CatalogEntry
 
 from . import events
 from .checks import start_over
+from .conf import conf
 from .models import CapabilityRegistration, Intent, RegistrationQuerySet
 
 # A status is what callers see; what they may set is the intent.
@@ -123,4 +123,4 @@ def remove(registrations: RegistrationQuerySet) -> int:
 
 def drain_end() -> datetime:
     """When what drains from now on is removed."""
-    return timezone.now() + timedelta(seconds=settings.AGENTLENS_DRAIN_SECONDS)
+    return timezone.now() + timedelta(seconds=conf.DRAIN_SECONDS)

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 
-from capabilities.names import capability_name_fault
 from capabilities.problems import url_fault
+from capabilities.validators import capability_name_fault
 from catalog.outbound import plainly_private
 
 VERSION_LIMIT = 100

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from itertools import groupby
 
-from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404
@@ -15,6 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 from catalog.web import permission_needed, wants_partial
 
 from . import decisions, registry
+from .conf import conf
 from .decisions import Decision
 from .forms import OfferForm, TrialForm
 from .health import overall
@@ -147,6 +147,6 @@ def taken_back(request):
 
 def told_of(changes: dict) -> str:
     if changes.get("intent") == Intent.DRAINING:
-        seconds = f"{settings.AGENTLENS_DRAIN_SECONDS:g}"
+        seconds = f"{conf.DRAIN_SECONDS:g}"
         return f"takes no more requests, and is removed in {seconds} s"
     return "was changed" if changes else "is as it was"

@@ -12,7 +12,7 @@ from ..documents import checked, decode, decoded
 from ..problems import Problems, Unreadable
 from ..protocols.agui.addresses import capabilities_url
 from ..protocols.agui.declarations import read_declaration
-from ..protocols.agui.signs import (
+from ..protocols.agui.detection import (
     declares_nothing,
     has_category,
     has_foreign_transport,

@@ -5,7 +5,7 @@ import tomllib
 from datetime import date, time
 from typing import Any
 
-from ..figures import bounded, finite
+from ..numbers import bounded, finite
 from ..problems import Document, Unreadable, too_deep
 
 # Reading a key of n parts takes tomllib n² steps.

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 from yaml.reader import Reader
 
-from ..figures import bounded, finite
+from ..numbers import bounded, finite
 from ..problems import DEPTH_LIMIT, Document, Problems, Unreadable, member, too_deep
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from ..compare import Comparison, NotComparable, compare, ids_of
+from ..comparison import Comparison, NotComparable, compare, ids_of
 from ..models import CatalogEntry
 from .base import CanReadCatalog, EntryNotFound, InvalidParameter, StrictParameters
 from .serializers import CapabilityKeySerializer, EntrySerializer

@@ -1,5 +1,5 @@
 """Finding the definition of an agent: the URLs to try, and reading what they return."""
 
-from .resolver import Found, search_again, search_for
+from .resolver import ResolvedDefinition, resolver_for_entry, resolver_for_url
 
-__all__ = ["Found", "search_again", "search_for"]
+__all__ = ["ResolvedDefinition", "resolver_for_entry", "resolver_for_url"]

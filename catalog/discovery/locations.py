@@ -1,4 +1,4 @@
-"""Where agents publish what they are."""
+"""The URLs where an agent may publish its definition."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,41 +8,50 @@ from capabilities.parsers import Parser, parsers
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where a definition may be: near its agent, and at the root of its host.
+class Locations:
+    """Candidate URLs: near the agent, and at the root of its host.
 
-    `apart` are those of definitions that do not say whose they are, by protocol.
+    `without_endpoint` holds those whose definition does not say where the agent is,
+    with the slug of its protocol, "" when any such protocol may be found there.
     """
 
-    near: list[str]
-    far: list[str] = field(default_factory=list)
-    apart: dict[str, str] = field(default_factory=dict)
+    candidates: list[str]
+    host_root: list[str] = field(default_factory=list)
+    without_endpoint: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def around(cls, url: str, protocol: str) -> "Places":
-        asked = [parser for parser in parsers if protocol in ("", parser.slug)]
-        # What does not say whose it is, is not looked for where it could be anybody's.
-        telling = [parser for parser in asked if not parser.endpoint_apart]
-        silent = [parser for parser in asked if parser.endpoint_apart]
+    def around(cls, url: str, protocol: str) -> "Locations":
+        """The URLs to try for an agent, or a host, at this URL."""
+        possible = [parser for parser in parsers if protocol in ("", parser.slug)]
+        # A definition that does not name its agent is not looked for at the root of a
+        # host, where it could be anybody's.
+        naming = [parser for parser in possible if not parser.requires_endpoint]
+        others = [parser for parser in possible if parser.requires_endpoint]
         parts = urlsplit(url)
-        bare = parts.path in ("", "/") and not parts.query
+        is_host = parts.path in ("", "/") and not parts.query
         root = urlunsplit((parts.scheme, parts.netloc, "", "", ""))
-        below, itself = published(asked, url), [url] if telling else []
-        near = distinct([*below, *itself] if bare else [*itself, *below])
-        far = (place for place in published(telling, root) if place not in near)
-        apart = {place: one.slug for one in silent for place in one.published(url)}
-        return cls(near, distinct(far), apart)
+        below, itself = published(possible, url), [url] if naming else []
+        near = distinct([*below, *itself] if is_host else [*itself, *below])
+        at_root = (place for place in published(naming, root) if place not in near)
+        without = {place: one.slug for one in others for place in one.published(url)}
+        return cls(near, distinct(at_root), without)
 
     @classmethod
-    def only(cls, place: str, protocol: str) -> "Places":
+    def only(cls, url: str, protocol: str) -> "Locations":
+        """This URL and no other."""
         parser = parsers.get(protocol)
-        is_silent = parser is not None and parser.endpoint_apart
-        return cls([place], apart={place: protocol} if is_silent else {})
+        silent = parser is not None and parser.requires_endpoint
+        return cls([url], without_endpoint={url: protocol} if silent else {})
+
+    @classmethod
+    def of_declaration(cls, url: str, protocol: str) -> "Locations":
+        """The URL of a declaration that does not say where its agent is."""
+        return cls([url], without_endpoint={url: protocol})
 
 
-def published(asked: Iterable[Parser], url: str) -> list[str]:
-    return [place for parser in asked for place in parser.published(url)]
+def published(possible: Iterable[Parser], url: str) -> list[str]:
+    return [place for parser in possible for place in parser.published(url)]
 
 
-def distinct(places: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(places))
+def distinct(urls: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(urls))

@@ -1,21 +1,21 @@
-"""Where an agent's definition is, and what it says; nothing is stored."""
+"""Finding an agent's definition and reading it; nothing is stored."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, field, replace
 
-from django.conf import settings
-
 from capabilities.documents import dumped, read_json
+from capabilities.interfaces import Introspector
 from capabilities.parsers import ParseError, Parser, parse, parsers
 from capabilities.problems import Document, Problem, Problems, Unreadable
 from capabilities.records import AgentRecord, is_web
 
+from ..conf import conf
 from ..ingestion import Definition, Due
-from ..introspect import Faltered, introspect
 from ..models import CatalogEntry, Source
 from ..outbound import (
     AuthorizationNeeded,
+    ConversationInterrupted,
     Fetched,
     FetchError,
     FetchFailed,
@@ -26,28 +26,24 @@ from ..outbound import (
     fetch,
     origin_of,
 )
-from .locations import Places
-
-# So long the first one asked is waited for alone, and any other while one keeps us
-# waiting: all of them come to be asked within the time of one fetch.
-PATIENCE, HURRY = 2.0, 0.4
+from .locations import Locations
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResolvedDefinition:
     """A definition found at a URL, and what it says."""
 
     fetched: Fetched
     record: AgentRecord
     warnings: list[Problem] = field(default_factory=list)
-    # Why it does not say all, if it does not.
+    # Why it is incomplete, if it is.
     problem: str = ""
-    # Whether an `Authorization` was shown to whoever told it.
+    # Whether an `Authorization` was sent to get it.
     authorized: bool = False
 
     @property
     def definition(self) -> Definition:
-        """As it is catalogued: imported from there."""
+        """The definition as it is catalogued: imported from its URL."""
         fetched = self.fetched
         return Definition(
             self.record,
@@ -60,73 +56,88 @@ class Found:
             due=Due.BY_CALLER,
         )
 
-    def lacking(self, problem: str) -> "Found":
-        """The same, with a word on why it does not say all, if it does not."""
+    def incomplete(self, problem: str) -> "ResolvedDefinition":
+        """Return a copy that says why it is incomplete, if it is."""
         if not problem:
             return self
         warnings = [Problem("$", problem), *self.warnings]
         return replace(self, problem=problem, warnings=warnings)
 
 
-def search_for(
+def resolver_for_url(
     url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
-) -> "Search":
-    """For what is at a URL, or at the places where its host keeps definitions."""
+) -> "DefinitionResolver":
+    """Look for what is at a URL, or where its host publishes definitions.
+
+    `capabilities_url` is where the agent declares what it can do, for protocols whose
+    declarations do not say where the agent is.
+    """
     check_url(url)
     if capabilities_url:
         check_url(capabilities_url)
-        # Only they have such a place apart from where the agent is.
-        protocol = protocol or next(p.slug for p in parsers if p.endpoint_apart)
-        places = Places.only(capabilities_url, protocol)
+        protocol = protocol or only_protocol_without_endpoint()
+        locations = Locations.of_declaration(capabilities_url, protocol)
     else:
-        places = Places.around(url, protocol)
-    return Search(
+        locations = Locations.around(url, protocol)
+    return DefinitionResolver(
         url,
-        places,
+        locations,
         protocol,
         authorization,
-        known=held([*places.near, *places.far, url]),
-        itself_first=introspects(protocol),
+        cached=cached_definitions([*locations.candidates, *locations.host_root, url]),
+        introspect_first=introspector_of(protocol) is not None,
     )
 
 
-def search_again(entry: CatalogEntry, authorization: str = "") -> "Search":
-    """For an entry's definition where it came from, or at its own address."""
+def only_protocol_without_endpoint() -> str:
+    """The one protocol that needs an endpoint, "" when several do."""
+    slugs = [parser.slug for parser in parsers if parser.requires_endpoint]
+    return slugs[0] if len(slugs) == 1 else ""
+
+
+def resolver_for_entry(
+    entry: CatalogEntry, authorization: str = ""
+) -> "DefinitionResolver":
+    """Look for an entry's definition where it came from, or at its own endpoint."""
     if entry.authorized and not authorization:
         raise AuthorizationNeeded("It was read with an Authorization: give one again")
-    agent_type, came_from = entry.agent_type, entry.source_url
+    agent_type, source_url = entry.agent_type, entry.source_url
     protocol, endpoint = agent_type.protocol, agent_type.endpoint
-    places = Places.around(endpoint, protocol)
-    if came_from:
-        places = Places.only(came_from, protocol)
-    asks_itself = came_from in ("", endpoint) and introspects(protocol)
-    return Search(
+    locations = Locations.around(endpoint, protocol)
+    if source_url:
+        locations = Locations.only(source_url, protocol)
+    introspect_first = (
+        source_url in ("", endpoint) and introspector_of(protocol) is not None
+    )
+    return DefinitionResolver(
         endpoint,
-        places,
+        locations,
         protocol,
         authorization,
-        trusted="" if has_say(protocol) else came_from,
-        known=held([*places.near, *places.far]),
-        itself_first=asks_itself,
-        card=agent_type.definition if asks_itself else b"",
+        trusted="" if is_self_describing(protocol) else source_url,
+        cached=cached_definitions([*locations.candidates, *locations.host_root]),
+        introspect_first=introspect_first,
+        card=agent_type.definition if introspect_first else b"",
     )
 
 
-def introspects(protocol: str) -> bool:
+def introspector_of(protocol: str) -> Introspector | None:
     parser = parsers.get(protocol)
-    return parser is not None and parser.introspects
+    return parser.introspector if parser else None
 
 
-def has_say(protocol: str) -> bool:
-    """Whether an agent itself tells what it is, and no file for it."""
+def is_self_describing(protocol: str) -> bool:
+    """Whether the agent itself says what it is, and no file on its behalf."""
     parser = parsers.get(protocol)
-    return parser is not None and (parser.introspects or parser.endpoint_apart)
+    if parser is None:
+        return False
+    return parser.introspector is not None or parser.requires_endpoint
 
 
-def held(places: list[str]) -> dict[str, Fetched]:
-    """What we hold from these places already, the latest seen of each."""
-    # A definition pushed since did not come with the ETag we remember.
-    entries = CatalogEntry.objects.filter(source=Source.IMPORT, source_url__in=places)
+def cached_definitions(urls: list[str]) -> dict[str, Fetched]:
+    """The stored definitions that came from these URLs, the latest seen of each."""
+    # A definition pushed since did not come with the ETag that is stored.
+    entries = CatalogEntry.objects.filter(source=Source.IMPORT, source_url__in=urls)
     entries = entries.select_related("agent_type").order_by("validity_last_seen")
     return {
         entry.source_url: Fetched(
@@ -137,24 +148,24 @@ def held(places: list[str]) -> dict[str, Fetched]:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """For the definition of the agent at a URL, all within the time of one fetch."""
+class DefinitionResolver:
+    """Finds the definition of the agent at a URL, within the time of one fetch."""
 
     endpoint: str
-    places: Places
+    locations: Locations
     protocol: str = ""
     authorization: str = ""
-    # For whom that is, if not for the agent itself.
+    # Whose origin the authorization is for, if not the endpoint's.
     trusted: str = ""
-    # What we hold from these places already.
-    known: dict[str, Fetched] = field(default_factory=dict)
-    itself_first: bool = False
-    # What was handed to us of a server that can be asked.
+    # What is stored from the candidate URLs.
+    cached: dict[str, Fetched] = field(default_factory=dict)
+    introspect_first: bool = False
+    # The stored definition of an agent that can be introspected.
     card: bytes = b""
 
-    async def run(self) -> Found:
-        """Ask each in turn; when none has one, tell the most telling reason."""
-        deadline = asyncio.get_running_loop().time() + settings.AGENTLENS_FETCH_TIMEOUT
+    async def run(self) -> ResolvedDefinition:
+        """Try the URLs in order; raises the most telling failure when none works."""
+        deadline = asyncio.get_running_loop().time() + conf.FETCH_TIMEOUT
         failures: list[Exception] = []
         found = None
         try:
@@ -163,173 +174,202 @@ class Search:
         except TimeoutError:
             failures.append(FetchTimeout("No definition was found in time"))
         if found is None:
-            raise self.explained(max(failures, key=telling))
+            raise self.with_hint(max(failures, key=severity))
         whole = await self.completed(found, deadline)
         return replace(whole, authorized=bool(self.authorization))
 
-    def explained(self, failure: Exception) -> Exception:
-        """With what to do about it, where its protocol knows."""
+    def with_hint(self, failure: Exception) -> Exception:
+        """Add what to do about it, where the protocol knows."""
         parser = parsers.get(self.protocol)
+        policy = parser.endpoint_policy if parser else None
+        hint = policy.missing_definition_hint if policy else ""
         plain = type(failure) in (FetchFailed, NothingThere)
-        if parser is None or not parser.unpublished or not plain:
-            return failure
-        return FetchFailed(f"{failure}. {parser.unpublished}")
+        return FetchFailed(f"{failure}. {hint}") if hint and plain else failure
 
-    async def first(self, failures: list[Exception]) -> Found | None:
-        """Whoever keeps us waiting is waited for beside the next."""
-        waiting: list[asyncio.Future[Found]] = []
+    async def first(self, failures: list[Exception]) -> ResolvedDefinition | None:
+        """Try the candidates in order, starting the next one when one is slow."""
+        waiting: list[asyncio.Future[ResolvedDefinition]] = []
         try:
             for attempt in self.attempts():
                 waiting.append(asyncio.ensure_future(attempt))
-                patience = PATIENCE if len(waiting) == 1 else HURRY
+                is_first = len(waiting) == 1
+                patience = (
+                    conf.FIRST_URL_PATIENCE if is_first else conf.NEXT_URL_PATIENCE
+                )
                 if found := await settled(waiting, failures, patience):
                     return found
             while waiting:
                 if found := await settled(waiting, failures):
                     return found
         finally:
-            for one in waiting:
-                one.cancel()
+            for attempt in waiting:
+                attempt.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
         return None
 
-    def attempts(self) -> Iterator[Awaitable[Found]]:
-        """The agent itself comes before what its host keeps for others, too."""
-        if self.itself_first:
-            yield self.itself()
-        for place in self.places.near:
-            yield self.at(place)
+    def attempts(self) -> Iterator[Awaitable[ResolvedDefinition]]:
+        """The agent itself comes before what its host publishes for others."""
+        if self.introspect_first:
+            yield from self.introspections()
+        for url in self.locations.candidates:
+            yield self.fetch_from(url)
         if not self.protocol:
-            yield self.itself()
-        for place in self.places.far:
-            yield self.at(place)
+            yield from self.introspections()
+        for url in self.locations.host_root:
+            yield self.fetch_from(url)
 
-    async def at(self, place: str) -> Found:
-        known, slug = self.known.get(place), self.places.apart.get(place, "")
-        word = self.authorization_for(place)
-        fetched = await fetch(place, known.etag if known else "", word)
-        if known and fetched.not_modified:
-            fetched = known
-        found = Found(
-            fetched, *parse(fetched.body, self.protocol or slug, self.endpoint)
+    async def fetch_from(self, url: str) -> ResolvedDefinition:
+        """Fetch and parse what is at a URL, unless the stored copy is still current."""
+        cached, without = self.cached.get(url), self.locations.without_endpoint
+        authorization = self.authorization_for(url)
+        fetched = await fetch(url, cached.etag if cached else "", authorization)
+        if cached and fetched.not_modified:
+            fetched = cached
+        protocol = self.protocol or without.get(url, "")
+        found = ResolvedDefinition(
+            fetched, *parse(fetched.body, protocol, self.endpoint)
         )
-        parser = parsers.get(found.record.protocol)
-        if parser and parser.endpoint_apart and not slug:
-            message = f"{parser.label} does not say where the agent is: give its URL"
-            raise FetchFailed(f"{message}, and where it declares what it supports")
+        refuse_misplaced(parsers.get(found.record.protocol), url in without)
         return found
 
-    async def itself(self) -> Found:
-        """What a running server says of itself, and nobody else for it."""
-        parser = next((one for one in parsers if self.may_ask(one)), None)
-        if parser is None:
-            raise FetchError("There is nobody to ask")
-        told = await introspect(self.endpoint, self.authorization)
-        held = self.known.get(self.endpoint)
-        before = said(self.card or (held.body if held else b""))
-        document = told.beside(before)
+    def introspections(self) -> Iterator[Awaitable[ResolvedDefinition]]:
+        """One attempt for each protocol whose agents can be asked."""
+        for parser in parsers:
+            introspector = parser.introspector
+            if introspector and self.protocol in ("", parser.slug):
+                yield self.introspect(parser, introspector)
+
+    async def introspect(
+        self, parser: Parser, introspector: Introspector
+    ) -> ResolvedDefinition:
+        """What the running agent says about itself."""
+        answer = await introspector.introspect(self.endpoint, self.authorization)
+        cached = self.cached.get(self.endpoint)
+        earlier = parse_json_or_empty(self.card or (cached.body if cached else b""))
+        document = answer.merged_with(earlier)
         if self.card:
-            document = parser.complete(before, document)
-        return found_in(document, Fetched(self.endpoint, b""), parser, told.problem)
+            document = introspector.complete(earlier, document)
+        return resolved(document, Fetched(self.endpoint, b""), parser, answer.problem)
 
-    def may_ask(self, parser: Parser) -> bool:
-        return parser.introspects and self.protocol in ("", parser.slug)
-
-    async def completed(self, found: Found, deadline: float) -> Found:
-        """A card says little of a running server: ask the server as well."""
+    async def completed(
+        self, found: ResolvedDefinition, deadline: float
+    ) -> ResolvedDefinition:
+        """Complete a card by what its running agent says, where it can be asked."""
         parser = parsers.get(found.record.protocol)
+        introspector = parser.introspector if parser else None
         endpoint = found.record.endpoint
-        itself = found.fetched.url == endpoint
-        if not parser or not parser.introspects or itself or not is_web(endpoint):
+        is_answer = found.fetched.url == endpoint
+        if parser is None or introspector is None or is_answer or not is_web(endpoint):
             return found
+        earlier = self.introspected_before(found, introspector)
         try:
             async with asyncio.timeout_at(deadline):
-                told = await introspect(endpoint, self.authorization_for(endpoint))
+                answer = await introspector.introspect(
+                    endpoint, self.authorization_for(endpoint)
+                )
+        except FetchError as error:
+            reason = unanswered(error)
         except TimeoutError:
-            return self.card_only(found, parser, "the server did not answer in time")
-        except AuthorizationNeeded:
-            return self.card_only(found, parser, "the server asks for authorisation")
-        except FetchError as reason:
-            words = f"the server could not be asked ({reason})"
-            return self.card_only(found, parser, words)
-        document = told.beside(self.told_before(found, parser))
-        return joined(found, document, parser, told.problem)
+            reason = "the server did not answer in time"
+        else:
+            document = answer.merged_with(earlier)
+            return joined(found, document, parser, answer.problem)
+        if earlier:
+            problem = f"{reason}: only its card was read again"
+            return joined(found, earlier, parser, problem)
+        return found.incomplete(f"{reason}: only its card was read")
 
     def authorization_for(self, url: str) -> str:
-        """It was given for whoever was asked, not for whom a card may name."""
+        """The authorization, for the origin it was given for and no other."""
         same = origin_of(url) == origin_of(self.trusted or self.endpoint)
         return self.authorization if same else ""
 
-    def told_before(self, found: Found, parser: Parser) -> Document:
-        """What the server of this card told when it was asked last, if it was."""
-        known = self.known.get(found.fetched.url)
-        document = said(known.body if known else b"")
-        return document if parser.is_completed(document) else {}
+    def introspected_before(
+        self, found: ResolvedDefinition, introspector: Introspector
+    ) -> Document:
+        """The stored definition, if it holds what the agent answered earlier."""
+        cached = self.cached.get(found.fetched.url)
+        document = parse_json_or_empty(cached.body if cached else b"")
+        return document if introspector.is_completed(document) else {}
 
-    def card_only(self, found: Found, parser: Parser, reason: str) -> Found:
-        """The card, with what the server once told if it did, and what is missing."""
-        before = self.told_before(found, parser)
-        if before:
-            return joined(
-                found, before, parser, f"{reason}: only its card was read again"
-            )
-        return found.lacking(f"{reason}: only its card was read")
+
+def refuse_misplaced(parser: Parser | None, without_endpoint: bool) -> None:
+    """Refuse a declaration without its endpoint, and a card in the place of one."""
+    if parser is None or parser.requires_endpoint == without_endpoint:
+        return
+    if parser.requires_endpoint:
+        message = f"{parser.label} does not say where the agent is: give its URL"
+        raise FetchFailed(f"{message}, and where it declares what it supports")
+    message = f"{parser.label} says where the agent is itself"
+    raise FetchFailed(f"{message}: leave the capabilities URL out")
+
+
+def unanswered(error: FetchError) -> str:
+    """Why a running agent did not complete its card."""
+    if isinstance(error, AuthorizationNeeded):
+        return "the server asks for authorisation"
+    return f"the server could not be asked ({error})"
 
 
 async def settled(
-    waiting: list[asyncio.Future[Found]],
+    waiting: list[asyncio.Future[ResolvedDefinition]],
     failures: list[Exception],
     patience: float | None = None,
-) -> Found | None:
-    """The first that is found in this time; those that failed wait no longer."""
+) -> ResolvedDefinition | None:
+    """Wait for the first result; attempts that failed are taken out of `waiting`."""
     first = asyncio.FIRST_COMPLETED
     await asyncio.wait(waiting, timeout=patience, return_when=first)
-    done = [one for one in waiting if one.done()]
-    waiting[:] = [one for one in waiting if not one.done()]
-    found = await asyncio.gather(*done, return_exceptions=True)
-    for failure in found:
+    done = [attempt for attempt in waiting if attempt.done()]
+    waiting[:] = [attempt for attempt in waiting if not attempt.done()]
+    results = await asyncio.gather(*done, return_exceptions=True)
+    for failure in results:
         if isinstance(failure, FetchError | ParseError) and not is_final(failure):
             failures.append(failure)
         elif isinstance(failure, BaseException):
             raise failure
-    return next((one for one in found if isinstance(one, Found)), None)
+    return next((one for one in results if isinstance(one, ResolvedDefinition)), None)
 
 
 def is_final(failure: Exception) -> bool:
-    """Whether nobody else need be asked: the address is one that we do not visit."""
+    """Whether no other candidate needs to be tried: the address is not allowed."""
     return isinstance(failure, UrlNotAllowed)
 
 
-def said(raw: bytes) -> Document:
-    """What a definition that we hold says; nothing, if it is of another kind."""
+def parse_json_or_empty(raw: bytes) -> Document:
     try:
         return read_json(raw, Problems())
     except Unreadable:
         return {}
 
 
-def joined(card: Found, told: Document, parser: Parser, problem: str) -> Found:
-    """The card with what its server told of itself."""
-    document = parser.complete(read_json(card.fetched.body, Problems()), told)
-    return found_in(document, card.fetched, parser, problem)
+def joined(
+    card: ResolvedDefinition, answer: Document, parser: Parser, problem: str
+) -> ResolvedDefinition:
+    """Return the card, completed with what its agent answered."""
+    introspector = parser.introspector
+    if introspector is None:
+        return card
+    published = read_json(card.fetched.body, Problems())
+    document = introspector.complete(published, answer)
+    return resolved(document, card.fetched, parser, problem)
 
 
-def found_in(
+def resolved(
     document: Document, fetched: Fetched, parser: Parser, problem: str
-) -> Found:
-    """What was put together from several answers, as if it had been fetched."""
+) -> ResolvedDefinition:
+    """A document put together from several answers, as if it had been fetched."""
     raw = dumped(document)
-    found = Found(replace(fetched, body=raw), *parse(raw, parser.slug))
-    return found.lacking(problem)
+    found = ResolvedDefinition(replace(fetched, body=raw), *parse(raw, parser.slug))
+    return found.incomplete(problem)
 
 
-def telling(error: Exception) -> int:
-    """A card with faults says more than a page that is none, and that than silence.
+def severity(error: Exception) -> int:
+    """How much a failure says: a faulty card more than no card, that than silence.
 
-    That there is nothing at one place of several says least.
+    That there is nothing at one URL of several says least.
     """
     if isinstance(error, ParseError):
         return 3 + bool(error.reading.protocol) + bool(error.reading.record)
-    if isinstance(error, AuthorizationNeeded | Faltered):
+    if isinstance(error, AuthorizationNeeded | ConversationInterrupted):
         return 2
     return 0 if isinstance(error, NothingThere) else 1

@@ -13,16 +13,11 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.template.loader import render_to_string
 
+from ..conf import conf
 from .bus import EntryIngested, EntryRemoved, StateChanged
 
 GROUP = "catalog"
 VIEW = "catalog.view_catalogentry"
-# A client that reads so slowly is let go; it can come back and look again.
-PATIENCE = 5.0
-# After this long one has to show again who one is.
-LIFETIME = 3600.0
-# A stream that says nothing is taken for dead by whatever stands between.
-HEARTBEAT = 15.0
 # Closed with this, one should come back, and look at all again.
 COME_AGAIN = 4000
 REASON = 100
@@ -100,7 +95,7 @@ class EventConsumerMixin:
         await self.channel_layer.group_add(self.group, self.channel_name)
         loop = asyncio.get_running_loop()
         self.end = loop.call_later(
-            LIFETIME, lambda: loop.create_task(self.disconnect_client())
+            conf.CONNECTION_LIFETIME, lambda: loop.create_task(self.disconnect_client())
         )
 
     async def stop_listening(self) -> None:
@@ -115,7 +110,7 @@ class EventConsumerMixin:
         if not self.wants(event["content"]):
             return
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(conf.CLIENT_PATIENCE):
                 await self.send_event(event["content"])
         except TimeoutError:
             await self.stop_listening()
@@ -183,7 +178,7 @@ class LiveStream(EventConsumerMixin, AsyncHttpConsumer):
 
     async def beat(self) -> None:
         while True:
-            await asyncio.sleep(HEARTBEAT)
+            await asyncio.sleep(conf.HEARTBEAT)
             await self.send_body(b": still here\n\n", more_body=True)
 
     async def stop_listening(self) -> None:

@@ -3,16 +3,17 @@
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
+
+from ..conf import conf
 
 Row = TypeVar("Row", bound=models.Model)
 
 
 def lease_end() -> datetime:
     """Until when what is claimed now is left to whoever claimed it."""
-    return timezone.now() + timedelta(seconds=settings.AGENTLENS_PROBE_LEASE)
+    return timezone.now() + timedelta(seconds=conf.PROBE_LEASE)
 
 
 @transaction.atomic

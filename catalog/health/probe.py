@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import httpx2
-from django.conf import settings
 from django.utils import timezone
 
-from capabilities.asking import Ask
+from capabilities.health_requests import Ask
 from capabilities.parsers import parsers
 
+from ..conf import conf
 from ..metrics import PROBE_SECONDS, PROBES
 from ..models import CatalogEntry
 from ..outbound import (
@@ -71,8 +71,9 @@ def target_of(entry: CatalogEntry) -> Target:
 async def probe_target(target: Target) -> Probe:
     """Ask an agent, and count the asking."""
     parser = parsers.get(target.protocol)
-    if parser and parser.presence and not target.health_url:
-        outcome = heard(target, parser.presence)
+    policy = parser.presence_policy if parser else None
+    if policy and not target.health_url:
+        outcome = heard(target, policy.timeout)
     else:
         outcome = await asked(target)
     word = "answered" if outcome.ok else "failed"
@@ -97,7 +98,7 @@ def heard(target: Target, presence: float) -> Probe:
 async def asked(target: Target) -> Probe:
     """Ask in turn until an answer shows life; tell the last reason when none does."""
     at = timezone.now()
-    seconds = settings.AGENTLENS_PROBE_TIMEOUT
+    seconds = conf.PROBE_TIMEOUT
     answers: list[Answer] = []
     async with guarded_client() as client:
         try:

@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.conf import settings
 from django.db import close_old_connections
 from django.utils import timezone
 
+from ..conf import conf
 from ..models import CatalogEntry, Status
 from .leases import claim_rows, lease_end
 from .probe import Target, probe_target, target_of
@@ -25,8 +25,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 # As many outcomes as are written down at once.
 PAGE = 100
-# So many wait for one host; more are put off, about so many seconds.
-QUEUE, SOON = 64, 10.0
 
 
 class Targets(Protocol):
@@ -72,7 +70,7 @@ class Entries:
 
 def is_recent(moment: datetime | None) -> bool:
     """Within the longest that any agent is left alone, whatever its host does."""
-    limit = timedelta(seconds=settings.AGENTLENS_BACK_OFF_LIMIT)
+    limit = timedelta(seconds=conf.BACK_OFF_LIMIT)
     return moment is not None and timezone.now() - moment < limit
 
 
@@ -89,7 +87,7 @@ class Host:
     """How many may ask it at once, and when: one that only fails is left alone."""
 
     def __init__(self) -> None:
-        self.places = asyncio.Semaphore(settings.AGENTLENS_PROBES_PER_HOST)
+        self.places = asyncio.Semaphore(conf.PROBES_PER_HOST)
         self.users = self.waiting = self.failures = 0
         self.silent_until = 0.0
 
@@ -129,7 +127,7 @@ class Host:
 
     @property
     def is_forgettable(self) -> bool:
-        long_ago = time.monotonic() - settings.AGENTLENS_BACK_OFF_LIMIT
+        long_ago = time.monotonic() - conf.BACK_OFF_LIMIT
         return not self.users and (not self.failures or self.silent_until < long_ago)
 
 
@@ -140,12 +138,12 @@ class Prober:
     """
 
     def __init__(self) -> None:
-        self.places = asyncio.Semaphore(settings.AGENTLENS_PROBE_CONCURRENCY)
+        self.places = asyncio.Semaphore(conf.PROBE_CONCURRENCY)
         self.hosts: dict[str, Host] = {}
         self.running: set[asyncio.Task[None]] = set()
         self.asked = 0
         # So many may wait for one host.
-        self.queue = QUEUE
+        self.queue = conf.PROBE_QUEUE
         self.notes = [Notes(targets) for targets in target_sources]
 
     async def __aenter__(self) -> Self:
@@ -195,13 +193,13 @@ class Prober:
 
     @property
     def batch(self) -> int:
-        return settings.AGENTLENS_PROBE_CONCURRENCY * 2
+        return conf.PROBE_CONCURRENCY * 2
 
     def lease_ends(self) -> float:
         """When it is too late to begin asking what was claimed just now."""
         lease, longest = (
-            settings.AGENTLENS_PROBE_LEASE,
-            settings.AGENTLENS_PROBE_TIMEOUT,
+            conf.PROBE_LEASE,
+            conf.PROBE_TIMEOUT,
         )
         return time.monotonic() + lease - longest
 
@@ -215,7 +213,10 @@ class Prober:
     async def ask(self, notes: "Notes", item: Any, lease_ends: float) -> None:
         targets, target = notes.targets, notes.targets.target(item)
         host = self.hosts.setdefault(target.host, Host())
-        outcome, pause = None, SOON if host.waiting >= self.queue else 0.0
+        outcome, pause = (
+            None,
+            conf.PROBE_POSTPONE if host.waiting >= self.queue else 0.0,
+        )
         with host.in_use():
             if not pause:
                 async with host.turn(), self.places:

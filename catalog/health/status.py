@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from .. import search
+from ..conf import conf
 from ..events import StateChanged, publish
 from ..models import REACHABLE, CatalogEntry, Status
 from . import history
@@ -55,17 +55,17 @@ def after(probe: Probe, failures: int) -> State:
     """How an agent is once it was probed, whatever it was before."""
     if not probe.ok:
         failures += 1
-        gone = failures >= settings.AGENTLENS_OFFLINE_AFTER
+        gone = failures >= conf.OFFLINE_AFTER
         return State(Status.OFFLINE if gone else Status.DEGRADED, failures)
-    slow = (probe.latency_ms or 0) > settings.AGENTLENS_DEGRADED_ABOVE_MS
+    slow = (probe.latency_ms or 0) > conf.DEGRADED_ABOVE_MS
     return State(Status.DEGRADED if slow else Status.ACTIVE, 0)
 
 
 def interval_after(failures: int) -> timedelta:
     """When to ask again: agents that fail are asked ever less often."""
-    interval = settings.AGENTLENS_PROBE_INTERVAL
-    doublings = min(max(0, failures - settings.AGENTLENS_OFFLINE_AFTER + 1), 20)
-    longest = max(interval, settings.AGENTLENS_BACK_OFF_LIMIT)
+    interval = conf.PROBE_INTERVAL
+    doublings = min(max(0, failures - conf.OFFLINE_AFTER + 1), 20)
+    longest = max(interval, conf.BACK_OFF_LIMIT)
     return timedelta(seconds=min(interval * 2.0**doublings, longest))
 
 

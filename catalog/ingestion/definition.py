@@ -57,10 +57,12 @@ class Definition:
     def completed_by(self, held: bytes) -> "Definition":
         """The same with what the running agent told beside the one we hold."""
         record, parser = self.record, parsers.get(self.record.protocol)
-        if parser is None or not parser.introspects:
+        introspector = parser.introspector if parser else None
+        if introspector is None:
             return self
         document = read_json(self.raw, Problems())
-        whole = parser.keep_told(document, read_json(held, Problems()))
+        stored = read_json(held, Problems())
+        whole = introspector.preserve_introspected(document, stored)
         if whole == document:
             return self
         raw = dumped(whole)
@@ -70,10 +72,11 @@ class Definition:
     def beside(self, rows: Iterable[Capability]) -> "Definition":
         """The same with its capabilities as they will be, given those there are."""
         parser = parsers.get(self.record.protocol)
-        if parser is None or not parser.merges or self.complete:
+        merger = parser.capability_merger if parser else None
+        if parser is None or merger is None or self.complete:
             return self
         known = (row.record for row in rows if row.kind in kinds)
-        merged = tuple(parser.merge(known, self.record.capabilities))
+        merged = tuple(merger.merge(known, self.record.capabilities))
         if len(merged) > CAPABILITY_LIMIT:
             message = f"would have {len(merged)} capabilities, over {CAPABILITY_LIMIT}"
             raise ParseError(Reading(parser.slug, errors=[Problem("$", message)]))
@@ -87,4 +90,4 @@ class Definition:
     def repeats_itself(self) -> bool:
         """Whether its agent says the like every minute, each time in other words."""
         parser = parsers.get(self.record.protocol)
-        return parser is not None and bool(parser.presence)
+        return parser is not None and parser.presence_policy is not None

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from capabilities.parsers import examine, merges
+from capabilities.parsers import examine, merges_capabilities
 from capabilities.problems import Problem
 from capabilities.records import AgentRecord, CapabilityRecord
 
 from .. import search
+from ..conf import conf
 from ..events import EntryIngested, publish
 from ..health import ERROR_LIMIT, lease_end, spread
 from ..models import (
@@ -119,7 +119,7 @@ def is_known(current: AgentType, definition: Definition) -> bool:
     record = definition.record
     if current.version != record.version or current.definition != definition.raw:
         return False
-    if not merges(record.protocol):
+    if not merges_capabilities(record.protocol):
         return True
     return contents(current.capabilities.all()) == contents(record.capabilities)
 
@@ -257,7 +257,7 @@ def place(entry: CatalogEntry, definition: Definition) -> list[str]:
     entry.source_etag = definition.etag
     entry.source_url = definition.url or entry.source_url
     entry.authorized = definition.authorized
-    interval = spread(settings.AGENTLENS_REFRESH_INTERVAL)
+    interval = spread(conf.REFRESH_INTERVAL)
     entry.next_refresh_at = timezone.now() + interval
     entry.definition_problem = definition.problem[:ERROR_LIMIT]
     return PLACED

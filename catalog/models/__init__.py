@@ -8,7 +8,6 @@ from .prepared_statements import prepared_cursor
 from .probe_history import Counted, HealthHour, HourCount, ProbeResult
 from .provider import Provider
 from .search_row import SearchRow
-from .seen_envelope import SeenEnvelope
 
 __all__ = [
     "REACHABLE",
@@ -26,7 +25,6 @@ __all__ = [
     "ProbeResult",
     "Provider",
     "SearchRow",
-    "SeenEnvelope",
     "Source",
     "Status",
     "agent_key",

@@ -5,10 +5,10 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import timezone
 
+from capabilities.features import COUNTED
 from capabilities.kinds import kinds_of_role
 from capabilities.parsers import is_reachable
 from capabilities.records import is_web
-from capabilities.vocabulary import COUNTED
 
 from ..events import EntryRemoved, publish
 from .agent_type import AgentType
@@ -119,8 +119,6 @@ class CatalogEntry(models.Model):
     next_probe_at = models.DateTimeField(null=True, blank=True, db_index=True)
     # When somebody last wanted it probed at once.
     asked_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # When it last greeted, by its own clock, if it is one that does.
-    greeted_at = models.DateTimeField(null=True, blank=True, editable=False)
     # When a person last said how it is: what was seen before that is no news.
     status_set_at = models.DateTimeField(null=True, blank=True, editable=False)
     next_refresh_at = models.DateTimeField(null=True, blank=True, db_index=True)

@@ -3,6 +3,7 @@
 from .address_guard import plainly_private
 from .errors import (
     AuthorizationNeeded,
+    ConversationInterrupted,
     FetchError,
     FetchFailed,
     FetchTimeout,
@@ -29,6 +30,7 @@ __all__ = [
     "REDIRECT_LIMIT",
     "AuthorizationNeeded",
     "BoundedTransport",
+    "ConversationInterrupted",
     "FetchError",
     "FetchFailed",
     "FetchTimeout",

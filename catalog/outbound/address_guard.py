@@ -9,8 +9,7 @@ from threading import Lock, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
-
+from ..conf import conf
 from .errors import NoAddress, UrlNotAllowed
 
 # Names under which clouds hand credentials to whoever asks from inside.
@@ -101,7 +100,7 @@ def settle(begun: Future[list[Any]], host: str, port: int) -> None:
 def may_visit(address: Address) -> bool:
     """A public address, or one in a network the operator allows."""
     address = innermost(address)
-    if any(address in network for network in settings.AGENTLENS_ALLOWED_NETWORKS):
+    if any(address in network for network in conf.ALLOWED_NETWORKS):
         return True
     if any(address in network for network in NOT_PUBLIC):
         return False

@@ -23,6 +23,10 @@ class AuthorizationNeeded(FetchFailed):
     """The other side lives, and tells only those it knows."""
 
 
+class ConversationInterrupted(FetchFailed):
+    """The other side began to answer in its protocol, and did not finish."""
+
+
 class FetchTimeout(FetchError):
     """The other side took longer than we wait."""
 

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import httpcore2
 import httpx2
-from django.conf import settings
 
 from capabilities.documents import BYTES_LIMIT
 from capabilities.problems import url_fault
 
+from ..conf import conf
 from .address_guard import checked_addresses
 from .errors import (
     AuthorizationNeeded,
@@ -50,7 +50,7 @@ async def fetch(url: str, etag: str = "", authorization: str = "") -> Fetched:
 
     `authorization` is for this host alone.
     """
-    seconds = settings.AGENTLENS_FETCH_TIMEOUT
+    seconds = conf.FETCH_TIMEOUT
     try:
         async with asyncio.timeout(seconds), guarded_client() as client:
             return await follow(client, url, etag, authorization)
@@ -77,7 +77,7 @@ def guarded_client(
         # For the MCP client, which follows all the same, if only within one origin.
         max_redirects=REDIRECT_LIMIT,
         trust_env=False,
-        timeout=settings.AGENTLENS_FETCH_TIMEOUT,
+        timeout=conf.FETCH_TIMEOUT,
         **options,
     )
 

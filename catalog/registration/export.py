@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from capabilities.interfaces import CapabilityMerger
 from capabilities.kinds import kinds
 from capabilities.parsers import examine, parsers
 from capabilities.records import AgentRecord
@@ -61,10 +62,15 @@ def definitions(entry: CatalogEntry) -> Iterator[bytes]:
 
 def known_beside(entry: CatalogEntry) -> Iterator[dict[str, Any]]:
     """What is known of the agent that none of its definitions says."""
-    parser = parsers.get(entry.agent_type.protocol)
+    merger = merger_of(entry.agent_type)
     for row in entry.agent_type.capabilities.all():
-        if parser and row.kind in kinds and parser.restore(row.record):
+        if merger and row.kind in kinds and merger.restore(row.record):
             yield {name: getattr(row, name) for name in ROW}
+
+
+def merger_of(agent_type: AgentType) -> CapabilityMerger | None:
+    parser = parsers.get(agent_type.protocol)
+    return parser.capability_merger if parser else None
 
 
 def iso(moment: Any) -> str | None:
@@ -95,9 +101,9 @@ def import_line(line: str) -> Outcome:
 def remember(entry: CatalogEntry, known: list[dict[str, Any]]) -> None:
     """Put back what was known beside the definitions, as far as it proves itself."""
     agent_type = entry.agent_type
-    parser, record = parsers.get(agent_type.protocol), stated_record(agent_type)
+    merger, record = merger_of(agent_type), stated_record(agent_type)
     rows = [Capability(**row) for row in known if row["kind"] in kinds]
-    found = [parser.restore(row.record) for row in rows] if parser else []
+    found = [merger.restore(row.record) for row in rows] if merger else []
     fresh = [one for one in found if one and not list(one.validate())]
     if record and fresh:
         beside = replace(record, capabilities=tuple(fresh))

@@ -1,23 +1,24 @@
-"""What lies in files and folders: definitions, exports, agents' local catalogs."""
+"""Importing what lies in files and folders: definitions, and exports of a catalog."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from capabilities.front_matter import heads
-from capabilities.protocols.agh.local import DIRECTORY, FILES, holds_catalog
 
 from ..ingestion import Outcome
 from ..models import Source
-from ..peers import import_local, is_known_from_files
 from .export import import_line
 from .service import register
 
 # What a folder is searched for; Markdown is only looked into.
 SUFFIXES = (".json", ".jsonl", ".md", ".toml", ".yaml", ".yml")
-AGH = "agh"
+
+
+class ImportRefused(Exception):
+    """Something in a file or folder that cannot be imported, with the reasons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,31 +29,54 @@ class Item:
     run: Callable[[], Outcome]
 
 
+class FolderReader(Protocol):
+    """Reads folders that hold an agent in a layout of their own."""
+
+    # The protocol of the agents that it reads.
+    protocol: str
+
+    def folders_in(self, path: Path) -> list[Path]:
+        """The folders at or below a path that hold an agent."""
+
+    def items_of(self, folders: list[Path]) -> Iterable[Item]:
+        """One item for each of these folders."""
+
+    def owns(self, file: Path, folder: Path) -> bool:
+        """Whether a file below such a folder is part of that agent."""
+
+
+folder_readers: list[FolderReader] = []
+
+
+def add_folder_reader(reader: FolderReader) -> None:
+    """Let folders be read in one more layout; apps call this in `ready`."""
+    if not any(type(known) is type(reader) for known in folder_readers):
+        folder_readers.append(reader)
+
+
 def items_in(paths: Iterable[Path], protocol: str = "") -> Iterator[Item]:
-    """Everything in these files and folders, agents with a catalog first."""
+    """Everything in these files and folders, folders with their own layout first."""
     paths = list(paths)
-    catalogs: list[Path] = []
-    if protocol in ("", AGH):
-        found = (folder for path in paths for folder in catalogs_in(path))
-        catalogs = list(dict.fromkeys(found))
-    yield from catalog_items(catalogs)
-    known = set(catalogs)
+    claimed: list[tuple[FolderReader, set[Path]]] = []
+    for reader in folder_readers:
+        if protocol in ("", reader.protocol):
+            found = (folder for path in paths for folder in reader.folders_in(path))
+            folders = list(dict.fromkeys(found))
+            yield from reader.items_of(folders)
+            claimed.append((reader, set(folders)))
     for path in paths:
         for file in files_in(path):
-            above = known.intersection(file.parents)
-            if not any(is_part_of(file, catalog) for catalog in above):
+            if not is_claimed(file, claimed):
                 yield from file_items(file, protocol)
 
 
-def catalog_items(catalogs: list[Path]) -> Iterator[Item]:
-    """Those of one name would be one peer."""
-    by_name: dict[str, list[Path]] = defaultdict(list)
-    for catalog in catalogs:
-        by_name[catalog.resolve().name.lower()].append(catalog)
-    for alike in by_name.values():
-        for catalog in alike:
-            twins = [twin for twin in alike if twin != catalog]
-            yield Item(str(catalog), partial(import_local, catalog, twins))
+def is_claimed(file: Path, claimed: list[tuple[FolderReader, set[Path]]]) -> bool:
+    """Whether a reader has read this file as part of a folder."""
+    return any(
+        reader.owns(file, folder)
+        for reader, folders in claimed
+        for folder in folders.intersection(file.parents)
+    )
 
 
 def file_items(file: Path, protocol: str) -> Iterator[Item]:
@@ -68,36 +92,14 @@ def import_file(file: Path, protocol: str) -> Outcome:
     return register(file.read_bytes(), protocol, usual=Source.IMPORT)
 
 
-def catalogs_in(path: Path) -> list[Path]:
-    """Directories of agents whose AGH capabilities lie in files."""
-    if path.name in FILES or (path.name == DIRECTORY and holds_catalog(path.parent)):
-        return [path.parent]
-    if not path.is_dir():
-        return []
-    within = sorted(one for one in path.rglob("*") if one.is_dir())
-    return [one for one in (path, *within) if is_catalog(one)]
-
-
-def is_catalog(folder: Path) -> bool:
-    """Emptied, it is still that of a peer that we know from there."""
-    emptied = (folder / DIRECTORY).is_dir() and is_known_from_files(folder)
-    return emptied or holds_catalog(folder)
-
-
 def files_in(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = (one for one in path.rglob("*") if one.suffix in SUFFIXES)
-    return sorted(one for one in found if one.is_file() and may_define_an_agent(one))
+    found = (file for file in path.rglob("*") if file.suffix in SUFFIXES)
+    return sorted(file for file in found if file.is_file() and may_define_agent(file))
 
 
-def is_part_of(file: Path, catalog: Path) -> bool:
-    """A catalog's own, or what AGH passes over in its folder."""
-    listed = file.parent == catalog and file.name in FILES
-    return listed or catalog / DIRECTORY in file.parents
-
-
-def may_define_an_agent(path: Path) -> bool:
+def may_define_agent(path: Path) -> bool:
     """Most Markdown in a folder is about something else, and no reason to fail."""
     if path.suffix != ".md":
         return True

@@ -10,7 +10,7 @@ from django.core import signing
 from capabilities.parsers import Reading, examine, parse
 from capabilities.problems import Problem
 
-from ..discovery import Found
+from ..discovery import ResolvedDefinition
 from ..ingestion import Outcome, Result, foreseen
 from ..models import CatalogEntry
 from ..outbound import Fetched
@@ -52,7 +52,7 @@ class Candidate:
         return cls(base64.b64encode(raw).decode(), protocol, **known)
 
     @classmethod
-    def found(cls, found: Found, as_of: str = "") -> "Candidate":
+    def found(cls, found: ResolvedDefinition, as_of: str = "") -> "Candidate":
         fetched, record = found.fetched, found.record
         return cls.of(
             fetched.body,
@@ -130,7 +130,9 @@ def accept(sealed: str, refreshes: CatalogEntry | None = None) -> tuple[Outcome,
     if candidate.url:
         fetched = Fetched(candidate.url, raw, candidate.etag)
         read = parse(raw, candidate.protocol, endpoint)
-        found = Found(fetched, *read, candidate.problem, candidate.authorized)
+        found = ResolvedDefinition(
+            fetched, *read, candidate.problem, candidate.authorized
+        )
         if refreshes is not None:
             refreshes.validity_last_seen = datetime.fromisoformat(candidate.as_of)
         outcome = import_found(found, refreshes)

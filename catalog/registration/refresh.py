@@ -5,13 +5,13 @@ import logging
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
 from capabilities.parsers import ParseError
 
-from ..discovery import search_again
+from ..conf import conf
+from ..discovery import resolver_for_entry
 from ..health import ERROR_LIMIT, claim_rows, in_database, spread
 from ..ingestion import Due, Outdated, ingest
 from ..models import CatalogEntry, Source
@@ -19,10 +19,6 @@ from ..outbound import FetchError
 from .service import NotRefreshable, same_agent
 
 logger = logging.getLogger(__name__)
-
-BATCH = 8
-# Longer than a batch can take: what a dead refresher held comes due again after it.
-LEASE = timedelta(minutes=5)
 
 
 def claim(due: datetime) -> list[CatalogEntry]:
@@ -33,13 +29,13 @@ def claim(due: datetime) -> list[CatalogEntry]:
         source=Source.IMPORT, authorized=False
     )
     found = imported.exclude(source_url="").filter(was_due)
-    until = timezone.now() + LEASE
-    return claim_rows(found.to_be_asked(), "next_refresh_at", BATCH, until)
+    until = timezone.now() + timedelta(seconds=conf.REFRESH_LEASE)
+    return claim_rows(found.to_be_asked(), "next_refresh_at", conf.REFRESH_BATCH, until)
 
 
 async def refresh_due() -> int:
     """Refresh every definition that is due now; how many that was."""
-    if not settings.AGENTLENS_REFRESH_INTERVAL:
+    if not conf.REFRESH_INTERVAL:
         return 0
     # Not what comes due meanwhile: with a short interval this would never end.
     due, count = timezone.now(), 0
@@ -52,8 +48,8 @@ async def refresh_due() -> int:
 async def refresh_one(entry: CatalogEntry) -> None:
     """Catalogue what is published now; what stands in the way is told on the entry."""
     try:
-        search = await in_database(search_again, entry)
-        found = same_agent(entry, await search.run())
+        resolver = await in_database(resolver_for_entry, entry)
+        found = same_agent(entry, await resolver.run())
         definition = replace(found.definition.again_for(entry), due=Due.AS_PLANNED)
         await in_database(ingest, definition)
     except Outdated as reason:
@@ -68,5 +64,5 @@ def note(entry: CatalogEntry, reason: str) -> None:
     """Tell it on the entry, and look again in its time."""
     CatalogEntry.objects.filter(pk=entry.pk).update(
         definition_problem=reason[:ERROR_LIMIT],
-        next_refresh_at=timezone.now() + spread(settings.AGENTLENS_REFRESH_INTERVAL),
+        next_refresh_at=timezone.now() + spread(conf.REFRESH_INTERVAL),
     )

@@ -9,13 +9,13 @@ from threading import BoundedSemaphore
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import async_to_sync
-from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
 from capabilities.parsers import parse, source_of
 
-from ..discovery import Found, search_again, search_for
+from ..conf import conf
+from ..discovery import ResolvedDefinition, resolver_for_entry, resolver_for_url
 from ..health import Probe, lease_end, probe_target, record, target_of
 from ..ingestion import Definition, Outcome, foreseen, ingest
 from ..models import CatalogEntry, Source, agent_key
@@ -24,8 +24,8 @@ from ..outbound import TooBusy
 P = ParamSpec("P")
 R = TypeVar("R")
 # Threads that may wait for agents at once; the others go on answering people.
-PLACES = BoundedSemaphore(8)
-# Whether this thread has one.
+SLOTS = BoundedSemaphore(conf.FETCH_SLOTS)
+# Whether this thread holds a slot.
 mine = threading.local()
 
 
@@ -36,17 +36,17 @@ class NotRefreshable(Exception):
 @contextmanager
 def waiting() -> Iterator[None]:
     """A place among those who wait for agents; one is enough for all that one does."""
-    if getattr(mine, "place", False):
+    if getattr(mine, "has_slot", False):
         yield
         return
-    if not PLACES.acquire(blocking=False):
+    if not SLOTS.acquire(blocking=False):
         raise TooBusy("Too many agents are being asked just now")
-    mine.place = True
+    mine.has_slot = True
     try:
         yield
     finally:
-        mine.place = False
-        PLACES.release()
+        mine.has_slot = False
+        SLOTS.release()
 
 
 def outside(ask: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -86,13 +86,15 @@ def import_url(
 
 def find(
     url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
-) -> Found:
+) -> ResolvedDefinition:
     """The definition that an import would catalogue; nothing is stored."""
-    search = search_for(url, protocol, authorization, capabilities_url)
-    return outside(search.run)
+    resolver = resolver_for_url(url, protocol, authorization, capabilities_url)
+    return outside(resolver.run)
 
 
-def import_found(found: Found, refreshes: CatalogEntry | None = None) -> Outcome:
+def import_found(
+    found: ResolvedDefinition, refreshes: CatalogEntry | None = None
+) -> Outcome:
     """Catalogue it and probe it, so that a fresh entry is searchable at once.
 
     As news of the entry that it was fetched again for, if it was.
@@ -122,14 +124,14 @@ def dry_run_refresh(entry: CatalogEntry, authorization: str = "") -> Outcome:
     return replace(foreseen(entry, found.definition), warnings=found.warnings)
 
 
-def find_again(entry: CatalogEntry, authorization: str = "") -> Found:
+def find_again(entry: CatalogEntry, authorization: str = "") -> ResolvedDefinition:
     """The entry's definition as it is published now; nothing is stored."""
     if not entry.can_be_refreshed:
         raise NotRefreshable("This definition is not published anywhere that we know")
-    return same_agent(entry, outside(search_again(entry, authorization).run))
+    return same_agent(entry, outside(resolver_for_entry(entry, authorization).run))
 
 
-def same_agent(entry: CatalogEntry, found: Found) -> Found:
+def same_agent(entry: CatalogEntry, found: ResolvedDefinition) -> ResolvedDefinition:
     """Another agent at the old address is not a new version of this one."""
     if agent_key(found.record.protocol, found.record.endpoint) != entry.agent_key:
         raise NotRefreshable(
@@ -156,7 +158,7 @@ def probe_asked(entry: CatalogEntry) -> Probe | None:
 
 def claim_probe(entry: CatalogEntry) -> None:
     """Make this probe ours, and nobody else's meanwhile."""
-    now, pause = timezone.now(), timedelta(seconds=settings.AGENTLENS_PROBE_PAUSE)
+    now, pause = timezone.now(), timedelta(seconds=conf.PROBE_PAUSE)
     rested = Q(asked_at=None) | Q(asked_at__lte=now - pause)
     mine = CatalogEntry.objects.filter(rested, pk=entry.pk)
     if not mine.update(asked_at=now, next_probe_at=lease_end()):

@@ -5,7 +5,7 @@ import re
 
 from rest_framework import serializers
 
-from capabilities.names import capability_name_fault
+from capabilities.validators import capability_name_fault
 from catalog.api.serializers import TextField
 
 from ..models import PRIORITY_LIMIT, STATUSES, Intent

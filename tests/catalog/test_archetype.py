@@ -16,7 +16,7 @@ from capabilities.protocols.a2a.records import (
     A2ASignature,
     A2ASkill,
 )
-from capabilities.protocols.config import ConfigCapability
+from capabilities.protocols.config.parser import ConfigCapability
 from capabilities.protocols.mcp.records import MCPPrompt, MCPResource, MCPTool
 from capabilities.records import AgentRecord, CapabilityRecord
 from catalog.models import AgentType, Capability, CatalogEntry, Provider

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from catalog import background
-from catalog.background import run, run_forever, run_once
+from catalog import worker as background
 from catalog.health.scheduler import in_database
 from catalog.health.status import record
 from catalog.models import CatalogEntry, ProbeResult
 from catalog.registration.service import import_url
+from catalog.worker import run, run_forever, run_once
 from tests.factories import card_bytes, skill
 from tests.probes import well
 from tests.servers import LOOPBACK, reply, serving

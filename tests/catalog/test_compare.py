@@ -1,6 +1,6 @@
 import pytest
 
-from catalog.compare import NotComparable, compare
+from catalog.comparison import NotComparable, compare
 from catalog.health.status import record
 from catalog.models import CatalogEntry
 from tests.factories import CapabilityFactory, CatalogEntryFactory

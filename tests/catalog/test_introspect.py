@@ -6,10 +6,9 @@ import json
 import pytest
 
 from capabilities.parsers import examine
-from catalog import introspect as introspect_module
-from catalog.discovery import resolver
 from catalog.ingestion.writer import Result
-from catalog.introspect import introspect
+from catalog.integrations.mcp import introspection as introspect_module
+from catalog.integrations.mcp.introspection import introspect
 from catalog.models import AgentType, CatalogEntry, Source, Status
 from catalog.outbound.errors import (
     AuthorizationNeeded,
@@ -278,9 +277,9 @@ def test_who_begins_to_speak_and_breaks_off_is_told_so(server):
 
 
 @needs_tables
-def test_a_server_that_never_answers_a_get_is_found_all_the_same(server, monkeypatch):
+def test_a_server_that_never_answers_a_get_is_found_all_the_same(server, settings):
     """GET opens a stream there, on which nothing is said."""
-    monkeypatch.setattr(resolver, "PATIENCE", 0.2)
+    settings.AGENTLENS_FIRST_URL_PATIENCE = 0.2
     speak = speaking(tools=DIGGING)
 
     def only_posts(request):

@@ -14,9 +14,13 @@ from capabilities.protocols.agh.envelopes import Envelope
 from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
 from catalog.health.scheduler import Prober
 from catalog.ingestion import definition as definition_module
-from catalog.models import CatalogEntry, SeenEnvelope, Source, Status
-from catalog.peers import answering, find_peer, import_local, take, taking
-from catalog.peers.known import with_documents
+from catalog.integrations.agh import inbox as taking
+from catalog.integrations.agh import responder as answering
+from catalog.integrations.agh.directory import find_peer, with_documents
+from catalog.integrations.agh.inbox import take
+from catalog.integrations.agh.local_files import import_local
+from catalog.integrations.agh.models import SeenEnvelope
+from catalog.models import CatalogEntry, Source, Status
 from catalog.registration.export import export_lines, import_line
 from tests.catalog.gateways.agh import (
     BRIEF,

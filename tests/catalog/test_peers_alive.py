@@ -9,8 +9,8 @@ from asgiref.sync import async_to_sync
 from django.utils import timezone
 
 from catalog.health.scheduler import Prober
+from catalog.integrations.agh.directory import find_peer
 from catalog.models import CatalogEntry, Status
-from catalog.peers import find_peer
 from catalog.registration.service import probe_now
 from tests.catalog.gateways.agh import (
     card,
@@ -99,7 +99,7 @@ def test_handing_over_much_makes_nobody_go_away_sooner():
 def test_a_clock_that_is_ahead_silences_nobody():
     now = int(time.time())
     hear(greet_with(card("a", display_name="Early"), ts=now + 299))
-    assert entry_of().greeted_at.timestamp() <= time.time()
+    assert entry_of().greeting.greeted_at.timestamp() <= time.time()
     hear(greet_with(card("a", display_name="Right"), ts=now + 1))
 
     assert entry_of().display_name == "Right"

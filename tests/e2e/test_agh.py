@@ -7,7 +7,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import expect
 
 from capabilities.protocols.agh.envelopes import Envelope
-from catalog.peers import take
+from catalog.integrations.agh.inbox import take
 from tests.catalog.gateways.agh import document, entry_of, greet, transfer
 
 pytestmark = pytest.mark.e2e

@@ -25,6 +25,7 @@ from knox.models import AuthToken
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from catalog.conf import conf
 from catalog.events import consumers as live
 from catalog.health.scheduler import Prober
 from catalog.health.status import record
@@ -336,8 +337,8 @@ def test_without_a_socket_events_come_one_after_the_other(server):
     assert (data["capability"], data["priority"]) == ("web-search", 7)
 
 
-def test_a_stream_without_news_is_kept_alive(server, monkeypatch):
-    monkeypatch.setattr(live, "HEARTBEAT", 0.1)
+def test_a_stream_without_news_is_kept_alive(server, settings):
+    settings.AGENTLENS_HEARTBEAT = 0.1
     with streamed(server) as response:
         lines = response.iter_lines()
         beats = [next(lines) for _ in range(6)][2::2]
@@ -345,8 +346,8 @@ def test_a_stream_without_news_is_kept_alive(server, monkeypatch):
     assert beats == [": still here"] * 2
 
 
-def test_a_stream_ends_when_one_has_to_show_again_who_one_is(server, monkeypatch):
-    monkeypatch.setattr(live, "LIFETIME", 0.2)
+def test_a_stream_ends_when_one_has_to_show_again_who_one_is(server, settings):
+    settings.AGENTLENS_CONNECTION_LIFETIME = 0.2
     with streamed(server) as response:
         assert list(response.iter_lines()) == [": listening", ""]
 
@@ -502,7 +503,7 @@ def test_a_flood_of_events_is_heard_to_the_last(server):
 @pytest.mark.skipif(bool(settings.REDIS_URL), reason="Redis keeps no queues")
 def test_what_waits_to_be_told_is_not_given_up_before_its_socket_is():
     """Channels forgets after a minute, unless it is told to be patient."""
-    assert get_channel_layer().expiry > live.LIFETIME
+    assert get_channel_layer().expiry > conf.CONNECTION_LIFETIME
 
 
 @pytest.mark.skipif(bool(settings.REDIS_URL), reason="Redis keeps no queues")
@@ -548,8 +549,8 @@ def bytes_left(pipe):
     return size
 
 
-def test_who_does_not_read_is_let_go_and_the_others_go_on(server, monkeypatch):
-    monkeypatch.setattr(live, "PATIENCE", 0.5)
+def test_who_does_not_read_is_let_go_and_the_others_go_on(server, settings):
+    settings.AGENTLENS_CLIENT_PATIENCE = 0.5
     large = {"data": {"capability": "large"}, "text": "x" * 1_000_000}
     with unread(server) as silent, opened(server) as reader:
         for _ in range(20):
@@ -572,8 +573,8 @@ def beats():
     return asyncio.run_coroutine_threadsafe(count(), live.Server.loop).result(10)
 
 
-def test_a_stream_that_nobody_reads_is_let_go_altogether(server, monkeypatch):
-    monkeypatch.setattr(live, "PATIENCE", 0.5)
+def test_a_stream_that_nobody_reads_is_let_go_altogether(server, settings):
+    settings.AGENTLENS_CLIENT_PATIENCE = 0.5
     large = {"type": "large", "data": {"capability": "large"}, "text": "x" * 10**6}
     place = "/api/v1/registry/events"
     others = opened(server, "?capability=translation")

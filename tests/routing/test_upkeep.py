@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from catalog import background
+from catalog import worker as background
 from routing import events, registry
 from routing.models import CapabilityRegistration, CheckHour, Intent
 from routing.upkeep import forget, sweep

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from urllib.parse import urljoin
 
-from ...asking import Ask
 from ...connections import Connection
+from ...health_requests import Ask
 from ...parsers import Parser
 from ...problems import Document, Problems, member, url_fault
 from ...records import NAME_LIMIT, AgentRecord, ProviderRecord
-from .connecting import connection
+from .connection import connection
 from .features import read_features, read_media
 from .records import KINDS, A2AExtension, A2AInterface, A2ASkill
 from .security import read_requirements, read_schemes, read_signatures

@@ -11,8 +11,8 @@ from ...problems import Document, Problems, Unreadable, member
 from .documents import HASHED, CapabilityDocument
 from .identifiers import trimmed
 
-FILES = ("capabilities.toml", "capabilities.json")
-DIRECTORY = "capabilities"
+CATALOG_FILES = ("capabilities.toml", "capabilities.json")
+CATALOG_DIRECTORY = "capabilities"
 FORMATS = (".toml", ".json")
 MIXED = "mixed capability catalog layouts"
 MULTIPLE = "multiple capability catalog files"
@@ -60,7 +60,7 @@ class LocalCatalog:
         self.refuse_any()
         if catalog is None:
             return None
-        is_folder = catalog.name == DIRECTORY
+        is_folder = catalog.name == CATALOG_DIRECTORY
         authored = list(self.single(catalog) if is_folder else self.listed(catalog))
         self.refuse_any()
         self.refuse_duplicates(authored)
@@ -75,10 +75,10 @@ class LocalCatalog:
 
     def layout(self) -> Path | None:
         """The catalog file or the folder, of which there may be only one."""
-        places = (self.directory / name for name in (*FILES, DIRECTORY))
+        places = (self.directory / name for name in (*CATALOG_FILES, CATALOG_DIRECTORY))
         found = [place for place in places if self.exists(place)]
         if len(found) > 1:
-            is_mixed = found[-1].name == DIRECTORY
+            is_mixed = found[-1].name == CATALOG_DIRECTORY
             what = MIXED if is_mixed else MULTIPLE
             self.error(self.directory, f"{what}: {in_words(found)}")
         return found[0] if found else None
@@ -89,9 +89,9 @@ class LocalCatalog:
             mode = path.lstat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             return False
-        if path.name == DIRECTORY and not S_ISDIR(mode):
+        if path.name == CATALOG_DIRECTORY and not S_ISDIR(mode):
             self.error(path, "must be a directory, not a symlink or a file")
-        elif path.name != DIRECTORY and not S_ISREG(mode):
+        elif path.name != CATALOG_DIRECTORY and not S_ISREG(mode):
             self.error(path, "must be a file, not a symlink or a directory")
         return True
 
@@ -214,9 +214,15 @@ def holds_catalog(folder: Path) -> bool:
     """Whether AGH would look for a catalog in this agent's directory."""
     if not folder.is_dir():
         return False
-    inner = folder / DIRECTORY
+    inner = folder / CATALOG_DIRECTORY
     # Links are no catalogs, and it is told so.
-    links = [path for path in (folder / name for name in FILES) if path.is_symlink()]
-    if links or inner.is_symlink() or any((folder / name).exists() for name in FILES):
+    links = [
+        path for path in (folder / name for name in CATALOG_FILES) if path.is_symlink()
+    ]
+    if (
+        links
+        or inner.is_symlink()
+        or any((folder / name).exists() for name in CATALOG_FILES)
+    ):
         return True
     return inner.is_dir() and any(map(is_named_like_one, inner.iterdir()))

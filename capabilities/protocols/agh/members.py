@@ -4,7 +4,7 @@ import json
 from re import Pattern
 
 from ... import documents
-from ...figures import LARGEST
+from ...numbers import LARGEST
 from ...problems import Document, Problems, Unreadable, member
 from .identifiers import trimmed
 from .refusals import ReasonCode, TooLarge, malformed, refuse_any

@@ -4,8 +4,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
+from ...interfaces import CapabilityMerger
 from ...records import CAPABILITY_LIMIT, CapabilityRecord
 from .records import AGHCapability
+
+
+class DocumentMerger(CapabilityMerger):
+    """Keeps the documents of a peer that its next card only names."""
+
+    def merge(
+        self, stored: Iterable[CapabilityRecord], stated: Iterable[CapabilityRecord]
+    ) -> Iterable[CapabilityRecord]:
+        mine = (record for record in stored if isinstance(record, AGHCapability))
+        return merged(mine, stated)
+
+    def restore(self, record: CapabilityRecord) -> CapabilityRecord | None:
+        """Return the capability with the proof that its document carries."""
+        document = record.whole() if isinstance(record, AGHCapability) else None
+        if document is None or not isinstance(record, AGHCapability):
+            return None
+        return AGHCapability.holding(document, record.relayed())
 
 
 def merged(

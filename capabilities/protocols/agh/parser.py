@@ -1,13 +1,14 @@
 """AGH peers, read from the peer cards they greet with."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ...connections import Connection, Way
 from ...documents import place
+from ...interfaces import PresencePolicy
 from ...parsers import Parser
 from ...problems import Document, Problems, member
-from ...records import AgentRecord, CapabilityRecord
+from ...records import AgentRecord
 from .bodies import request_body
 from .cards import CATALOG, MEMBERS, PRIVILEGED, PeerCard, doubt_brief
 from .catalogs import CatalogRequest
@@ -15,7 +16,7 @@ from .credentials import credentials
 from .definitions import read_definition
 from .envelopes import Heading, MessageKind, draft
 from .identifiers import ANNOUNCED, PROTOCOL, endpoint
-from .merging import merged
+from .merging import DocumentMerger
 from .records import KINDS, AGHCapability
 
 # Stands for the moment of asking; an old one is refused.
@@ -24,6 +25,8 @@ SOME_TIME = 1776366060
 LOCAL = "local"
 # AgentLens itself.
 OURSELVES = "agentlens"
+# Twice the thirty seconds between two greets.
+GREET_TIMEOUT = 60.0
 
 
 class AGHParser(Parser):
@@ -31,9 +34,8 @@ class AGHParser(Parser):
     label = "AGH"
     expects = "a peer card needs `peer_id`, `profiles_supported` and `capabilities`"
     kinds = KINDS
-    # Twice the thirty seconds between two greets.
-    presence = 60
-    merges = True
+    presence_policy = PresencePolicy(timeout=GREET_TIMEOUT)
+    capability_merger = DocumentMerger()
     places = {"$.name": "$.display_name", "$.protocolVersion": "$.profiles_supported"}
 
     def recognises(self, document: Document) -> bool:
@@ -56,19 +58,6 @@ class AGHParser(Parser):
             " in from, and the time in ts.",
             snippet=whois(channel or LOCAL, card.peer_id),
         )
-
-    def merge(
-        self, known: Iterable[CapabilityRecord], stated: Iterable[CapabilityRecord]
-    ) -> Iterable[CapabilityRecord]:
-        mine = (one for one in known if isinstance(one, AGHCapability))
-        return merged(mine, stated)
-
-    def restore(self, record: CapabilityRecord) -> CapabilityRecord | None:
-        """With the proof its document carries, whatever else is said of it."""
-        document = record.whole() if isinstance(record, AGHCapability) else None
-        if document is None or not isinstance(record, AGHCapability):
-            return None
-        return AGHCapability.holding(document, record.relayed())
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         problems.unknown(document, {*MEMBERS, "channel"})

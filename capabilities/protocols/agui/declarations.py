@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ...features import BY_STEPS, CATEGORIES, CUSTOM, Shape, Steps, sound
 from ...problems import Document, Problems, member
-from ...vocabulary import BY_STEPS, CATEGORIES, CUSTOM, Shape, Steps, sound
-from .signs import ADDRESS
-from .spellings import LISTS, Spelled, spelled
+from ...spellings import LISTS, Spelled, spelled
+from .detection import ADDRESS
 
 GROUPS: tuple[Steps, ...] = (
     *((name,) for name in CATEGORIES if name != CUSTOM),

@@ -4,9 +4,18 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from ...asking import Ask
 from ...connections import Connection
-from ...features import AgentFeature
+from ...features import (
+    CATALOGUED,
+    CATEGORIES,
+    CUSTOM,
+    DECLARED,
+    AgentFeature,
+    Shape,
+    Steps,
+)
+from ...health_requests import Ask
+from ...interfaces import EndpointPolicy
 from ...parsers import Parser
 from ...problems import Document, Problems, member, url_fault
 from ...records import (
@@ -16,18 +25,17 @@ from ...records import (
     CapabilityRecord,
     ProviderRecord,
 )
-from ...vocabulary import CATALOGUED, CATEGORIES, CUSTOM, DECLARED, Shape, Steps
 from .addresses import agent_url, capabilities_url, host
-from .connecting import connection
+from .connection import connection
 from .declarations import TOOLS, Declaration, read_declaration
-from .records import KINDS, AGUISubagent, AGUITool
-from .signs import (
+from .detection import (
     ADDRESS,
     declares_nothing,
     has_category,
     is_event_matrix,
     is_foreign,
 )
+from .records import KINDS, AGUISubagent, AGUITool
 
 # How an agent answers that does not tell what it can do.
 UNDECLARED = (404, 410, 501)
@@ -41,8 +49,7 @@ class AGUIParser(Parser):
     label = "AG-UI"
     expects = "AgentCapabilities need a category such as `identity` or `transport`"
     kinds = KINDS
-    endpoint_apart = True
-    unpublished = (
+    endpoint_policy = EndpointPolicy(
         "AG-UI agents tell what they support at /capabilities; where one does not,"
         " give its declaration and its endpoint"
     )

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...features import AgentFeature
+from ...features import DECLARED, AgentFeature, Steps, sound
 from ...problems import Document, Problems
 from ...records import CapabilityRecord
-from ...vocabulary import DECLARED, Steps, sound
+from ...spellings import FLAT, SEED_SUBAGENTS, SUBAGENTS
 from .declarations import read_declaration
-from .spellings import FLAT, SEED_SUBAGENTS, SUBAGENTS
 
 BY_NAME = {feature.name: feature for feature in DECLARED}
 
@@ -26,7 +25,7 @@ class Facts:
     native: Document | None = None
 
 
-def snapshot(facts: Facts) -> Document:
+def take_snapshot(facts: Facts) -> Document:
     """AgentCapabilities in 1.0's spelling and the seed's; unsaid is left unsaid."""
     if facts.native is not None:
         return with_seed_spellings(read_declaration(facts.native, Problems()).document)

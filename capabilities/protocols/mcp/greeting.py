@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...asking import Ask
+from ...health_requests import Ask
 
 LATEST = "2026-07-28"
 OLDER = "2025-11-25"

@@ -3,17 +3,18 @@
 import re
 from collections.abc import Iterator
 
-from ...asking import Ask
 from ...connections import Connection
 from ...features import AgentFeature
+from ...health_requests import Ask
 from ...parsers import Parser
 from ...problems import Document, Problems, member
 from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, too_long
-from .connecting import connection
+from .connection import connection
+from .detection import is_server
+from .envelope import Part, unwrapped
 from .greeting import discover, initialize, listen
 from .primitives import read_prompts, read_resources, read_tools
 from .records import KINDS
-from .signs import is_server
 from .transports import Transport, read_endpoint, read_transports
 
 ROOT_MEMBERS = {
@@ -58,16 +59,8 @@ FORMAT_VERSIONED = "/mcp-server-card/"
 TOOLS_SUPPORTED = "tools.supported"
 UNFILLED = re.compile(r"\$\{|\{\{|\$[A-Z]")
 
-LISTS = ("tools", "resources", "resourceTemplates", "prompts")
-# What a running server tells better than its card.
-TOLD = ("serverInfo", "protocolVersion", "capabilities", "instructions", *LISTS)
 # Where one may read about a server, the best first.
 READ_ABOUT = ("documentationUrl", "websiteUrl", "website_url", "homepage")
-# Marks a card that was completed so.
-INTROSPECTED = "agentlens/introspected"
-
-# A part of the document with its path.
-Part = tuple[Document, str]
 
 
 class MCPParser(Parser):
@@ -81,7 +74,6 @@ class MCPParser(Parser):
         "/.well-known/mcp/server-card.json",
         "/.well-known/mcp.json",
     )
-    introspects = True
     kinds = KINDS
 
     def recognises(self, document: Document) -> bool:
@@ -89,27 +81,6 @@ class MCPParser(Parser):
 
     def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
         return [discover(endpoint), initialize(endpoint), listen(endpoint)]
-
-    def is_completed(self, document: Document) -> bool:
-        return INTROSPECTED in meta_of(unwrapped(document)[0])
-
-    def complete(self, document: Document, told: Document) -> Document:
-        """What the server told of itself, in place of what the card says of it."""
-        server, at = unwrapped(document)
-        kept = {key: server[key] for key in server if key not in TOLD}
-        if kept.keys() <= {"url"}:
-            return told
-        meta = {**meta_of(kept), INTROSPECTED: True}
-        own = {key: told[key] for key in TOLD if key in told}
-        whole = {**kept, **own, "_meta": meta}
-        return whole if at == "$" else {**document, "server": whole}
-
-    def keep_told(self, document: Document, held: Document) -> Document:
-        """A card that lists nothing takes nothing away."""
-        lists = any(key in unwrapped(document)[0] for key in LISTS)
-        if lists or not self.is_completed(held):
-            return document
-        return self.complete(document, unwrapped(held)[0])
 
     def connection(self, document: Document, record: AgentRecord) -> Connection:
         return connection(unwrapped(document)[0], record)
@@ -138,20 +109,6 @@ class MCPParser(Parser):
                 *transport_types(transports, at),
             ),
         )
-
-
-def meta_of(server: Document) -> Document:
-    meta = server.get("_meta")
-    return meta if isinstance(meta, dict) else {}
-
-
-def unwrapped(document: Document) -> Part:
-    """The server itself; the registry's API answers with an envelope around it."""
-    server = document.get("server")
-    around = document.keys() - {"server"}
-    if isinstance(server, dict) and all(key.startswith(("_", "x-")) for key in around):
-        return server, "$.server"
-    return document, "$"
 
 
 def first_text(key: str, parts: tuple[Part, ...], problems: Problems) -> str:

@@ -5,7 +5,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from ...compare import CHOSEN, MOST, NotComparable, compare, ids_of
+from ...comparison import CHOSEN, MOST, NotComparable, compare, ids_of
 from ...models import CatalogEntry
 from ..access import reader
 from ..htmx import wants_partial

@@ -6,10 +6,10 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from capabilities.features import FLAGS, LABELS
 from capabilities.parsers import connection_of, parsers
-from capabilities.vocabulary import FLAGS, LABELS
 
-from ...compare import CHOSEN, MOST, Side, chosen, sections
+from ...comparison import CHOSEN, MOST, Side, chosen, sections
 from ...filters import FEATURE_LIMIT, SORTS, CatalogEntryFilterSet, is_feature
 from ...health import History
 from ...models import AgentType, Capability, CatalogEntry, Status

@@ -10,7 +10,7 @@ from capabilities.parsers import (
     media_type_of,
     source_of,
 )
-from capabilities.protocols.config import ConfigCapability, ConfigParser
+from capabilities.protocols.config.parser import ConfigCapability, ConfigParser
 
 DATA = Path(__file__).parents[2] / "data/config"
 

@@ -88,9 +88,9 @@ def test_who_is_probed_now_is_nobody_elses_to_probe(editor, agent):
 def test_when_too_many_wait_for_agents_the_next_is_told_to_come_back(
     editor, agent, monkeypatch
 ):
-    monkeypatch.setattr(service, "PLACES", BoundedSemaphore(1))
+    monkeypatch.setattr(service, "SLOTS", BoundedSemaphore(1))
     before = CatalogEntry.objects.values().get()
-    with service.PLACES:
+    with service.SLOTS:
         answer = probe(editor, agent)
 
     assert_refused(answer, 429, "RATE_LIMITED")

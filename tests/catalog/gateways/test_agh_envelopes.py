@@ -6,8 +6,9 @@ import time
 import pytest
 from rest_framework.test import APIClient
 
-from catalog.models import AgentType, Capability, CatalogEntry, SeenEnvelope
-from catalog.peers import forget_seen
+from catalog.integrations.agh.inbox import forget_seen
+from catalog.integrations.agh.models import SeenEnvelope
+from catalog.models import AgentType, Capability, CatalogEntry
 from tests.refusals import assert_refused
 
 from .agh import (

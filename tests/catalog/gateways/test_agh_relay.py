@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from capabilities.protocols.agh.cards import MEMBERS as CARD_MEMBERS
 from capabilities.protocols.agh.documents import ON_THE_WIRE
 from capabilities.protocols.agh.envelopes import MEMBERS
-from catalog.models import CatalogEntry, SeenEnvelope
-from catalog.peers import import_local
+from catalog.integrations.agh.local_files import import_local
+from catalog.integrations.agh.models import SeenEnvelope
+from catalog.models import CatalogEntry
 from tests.capabilities.protocols.agh.test_round_trips import EXTS
 
 from .agh import (

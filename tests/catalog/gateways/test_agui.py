@@ -7,7 +7,6 @@ import pytest
 from ag_ui.core import AgentCapabilities
 
 from capabilities.clients.agui import HttpAgent
-from catalog.discovery import resolver
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry
 from catalog.registration.export import export_lines, import_line
@@ -110,9 +109,9 @@ def test_what_the_agent_answers_itself_is_no_declaration(
 
 
 def test_an_agent_that_never_answers_a_get_is_imported_all_the_same(
-    editor, server, monkeypatch
+    editor, server, settings
 ):
-    monkeypatch.setattr(resolver, "PATIENCE", 0.2)
+    settings.AGENTLENS_FIRST_URL_PATIENCE = 0.2
     server.routes["/agent"] = silence
 
     assert post(editor, server.url("/agent"), protocol="").status_code == 201

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from capabilities.protocols.agui.spellings import standard_name
-from capabilities.vocabulary import FLAGS
+from capabilities.features import FLAGS
+from capabilities.spellings import standard_name
 from catalog.models import CatalogEntry
 from catalog.registration.service import register
 from tests.factories import card_bytes

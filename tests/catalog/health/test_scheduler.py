@@ -15,7 +15,6 @@ from asgiref.sync import async_to_sync
 from django.db import connection, transaction
 from django.utils import timezone
 
-from catalog.health import scheduler as prober_module
 from catalog.health.scheduler import Entries, Host, Prober, in_database
 from catalog.health.status import record_all
 from catalog.models import AgentType, CatalogEntry, Source, Status
@@ -389,8 +388,8 @@ async def test_a_host_is_left_alone_ever_longer_and_an_answer_ends_it(
     assert host.pause_left == 0
 
 
-def test_of_too_many_who_wait_for_a_host_some_are_put_off(farm, settings, monkeypatch):
-    monkeypatch.setattr(prober_module, "QUEUE", 4)
+def test_of_too_many_who_wait_for_a_host_some_are_put_off(farm, settings):
+    settings.AGENTLENS_PROBE_QUEUE = 4
     settings.AGENTLENS_PROBES_PER_HOST = 1
     due(farm, 20)
 
@@ -406,8 +405,8 @@ def test_of_too_many_who_wait_for_a_host_some_are_put_off(farm, settings, monkey
     assert put_off.count() + probed() == 20
 
 
-def test_who_wants_a_whole_round_waits_for_all_of_it(farm, settings, monkeypatch):
-    monkeypatch.setattr(prober_module, "QUEUE", 4)
+def test_who_wants_a_whole_round_waits_for_all_of_it(farm, settings):
+    settings.AGENTLENS_PROBE_QUEUE = 4
     settings.AGENTLENS_PROBES_PER_HOST = 1
     due(farm, 20)
 

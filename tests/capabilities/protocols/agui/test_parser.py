@@ -7,12 +7,12 @@ from dataclasses import fields
 import pytest
 from ag_ui.core import RunAgentInput
 
-from capabilities.asking import Ask
+from capabilities.health_requests import Ask
 from capabilities.parsers import is_reachable, parsers
 from capabilities.protocols.a2a import A2AParser
 from capabilities.protocols.agh import AGHParser
 from capabilities.protocols.agui import AGUIParser
-from capabilities.protocols.config import ConfigParser
+from capabilities.protocols.config.parser import ConfigParser
 from capabilities.protocols.mcp import MCPParser
 from capabilities.records import ProviderRecord
 from catalog.web.icons import ICONS

@@ -5,15 +5,14 @@ from ag_ui.core import AgentCapabilities
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capabilities.features import AgentFeature
+from capabilities.features import BY_STEPS, AgentFeature
 from capabilities.problems import Problems
 from capabilities.protocols.a2a import A2AParser
 from capabilities.protocols.a2a.records import A2ASkill
-from capabilities.protocols.agui.snapshot import Facts, snapshot
-from capabilities.protocols.agui.spellings import FLAT
+from capabilities.protocols.agui.snapshot import Facts, take_snapshot
 from capabilities.protocols.mcp import MCPParser
 from capabilities.protocols.mcp.records import MCPPrompt, MCPTool
-from capabilities.vocabulary import BY_STEPS
+from capabilities.spellings import FLAT
 
 from .reading import DATA, SAMPLES, features, parse, sample
 
@@ -26,11 +25,11 @@ SHARED = [
 
 
 def of_native(document):
-    return snapshot(Facts(native=document))
+    return take_snapshot(Facts(native=document))
 
 
 def of_record(record):
-    return snapshot(
+    return take_snapshot(
         Facts(
             name=record.name,
             description=record.description,
@@ -121,7 +120,7 @@ def test_samples_from_the_world_come_back_whole():
 
 def test_an_mcp_servers_tools_are_tools():
     schema = {"type": "object"}
-    told = snapshot(
+    told = take_snapshot(
         Facts(
             name="Desk",
             capabilities=[
@@ -147,7 +146,7 @@ def test_an_mcp_servers_tools_are_tools():
 
 
 def test_an_a2a_skill_is_no_tool():
-    told = snapshot(
+    told = take_snapshot(
         Facts(
             capabilities=[
                 A2ASkill(name="draw", output_modes=["image/png"]),
@@ -166,7 +165,7 @@ def test_an_a2a_skill_is_no_tool():
 
 
 def test_identity_is_the_entrys():
-    told = snapshot(
+    told = take_snapshot(
         Facts(
             name="n",
             description="d",
@@ -198,7 +197,7 @@ def test_features_of_a_wrong_type_and_unknown_ones_are_not_told():
         AgentFeature(name="identity.name", value="not a feature"),
         AgentFeature(name="weather.snow", value=True),
     ]
-    assert snapshot(Facts(capabilities=rows)) == {}
+    assert take_snapshot(Facts(capabilities=rows)) == {}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from capabilities.protocols.agui.spellings import spelled, standard_name
+from capabilities.spellings import spelled, standard_name
 
 from .reading import sample
 

@@ -8,13 +8,11 @@ from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from capabilities.protocols.agh.envelopes import Envelope
-from capabilities.protocols.agh.identifiers import CHANNEL as CHANNEL_NAME
-from capabilities.protocols.agh.refusals import ReasonCode, TooLarge
-from capabilities.protocols.agh.refusals import Refusal as NotTaken
+from capabilities.protocols.agh import CHANNEL as CHANNEL_NAME
+from capabilities.protocols.agh import Envelope, ReasonCode, TooLarge
+from capabilities.protocols.agh import Refusal as NotTaken
 
-from .. import peers
-from ..api.base import (
+from ...api.base import (
     BodyTooLarge,
     CanReadCatalog,
     CapabilityNotFound,
@@ -24,6 +22,9 @@ from ..api.base import (
     Refusal,
     StrictParameters,
 )
+from .directory import Peer, find_peer
+from .inbox import take
+from .responder import transfer
 
 ADD = "catalog.add_catalogentry"
 ANSWERS = {
@@ -86,7 +87,7 @@ class EnvelopesView(StrictParameters, APIView):
             if is_kept(envelope) and not request.user.has_perm(ADD):
                 known = request.user.is_authenticated
                 raise PermissionDenied if known else NotAuthenticated
-            said = peers.take(envelope)
+            said = take(envelope)
         except NotTaken as refused:
             raise EnvelopeRefused(refused) from refused
         except BodyTooLarge as error:
@@ -118,12 +119,12 @@ class PeerView(StrictParameters, APIView):
         """As it greeted last."""
         return Response(self.peer(request, peer_id).card.to_wire())
 
-    def peer(self, request, peer_id) -> peers.Peer:
+    def peer(self, request, peer_id) -> Peer:
         channel = request.query_params.get("channel", "")
         if channel and not CHANNEL_NAME.fullmatch(channel):
             message = f"channel must match {CHANNEL_NAME.pattern}"
             raise InvalidParameter(message, parameter="channel")
-        found = peers.find_peer(peer_id, channel)
+        found = find_peer(peer_id, channel)
         if found is None:
             raise PeerNotFound(peer_id=peer_id[:128])
         return found
@@ -138,7 +139,7 @@ class TransferView(PeerView):
     def get(self, request, peer_id, capability_id):
         """The envelope that hands over a document which is known in full."""
         try:
-            envelope = peers.transfer(self.peer(request, peer_id), capability_id)
+            envelope = transfer(self.peer(request, peer_id), capability_id)
         except NotTaken as refused:
             raise EnvelopeRefused(refused) from refused
         if envelope is None:

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..connections import Connection
-from ..kinds import Kind
-from ..names import capability_name_fault
-from ..parsers import Parser
-from ..problems import Document, Problems, member
-from ..records import AgentRecord, CapabilityRecord
+from ...connections import Connection
+from ...kinds import Kind
+from ...parsers import Parser
+from ...problems import Document, Problems, member
+from ...records import AgentRecord, CapabilityRecord
+from ...validators import capability_name_fault
 
 MEMBERS = {
     "capabilities",

@@ -7,16 +7,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-from django.conf import settings
 
+from capabilities.interfaces import Introspection, Introspector
 from capabilities.problems import Document
-from capabilities.protocols.mcp.greeting import NO_SUCH_PLACE
+from capabilities.protocols.mcp import (
+    NO_SUCH_PLACE,
+    complete_card,
+    is_completed,
+    preserve_introspected,
+)
 from capabilities.records import CAPABILITY_LIMIT
 
-from .outbound import (
+from ...conf import conf
+from ...outbound import (
     CLOSED,
     AuthorizationNeeded,
     BoundedTransport,
+    ConversationInterrupted,
     FetchError,
     FetchFailed,
     FetchTimeout,
@@ -38,15 +45,12 @@ WORDS = 100
 REDIRECTS = range(300, 400)
 
 
-class Faltered(FetchFailed):
-    """A server that began to speak MCP, and did not go on."""
-
-
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The introspection document; `withheld` are lists that are missing, and why.
+class Answers:
+    """What the server has said so far.
 
-    `endless` are those that went on longer than anybody reads.
+    `withheld` are lists that it refused, with its reason; `endless` are those that
+    went on for more pages than are read.
     """
 
     document: Document
@@ -61,14 +65,12 @@ class Told:
             words.append(f"of its {name} only {PAGE_LIMIT} pages were read")
         return "; ".join(words)
 
-    def beside(self, earlier: Document) -> Document:
-        """The document; what is withheld now stays as it was told earlier."""
-        kept = {name: earlier[name] for name in self.withheld if name in earlier}
-        return self.document | kept
+    def introspection(self) -> Introspection:
+        return Introspection(self.document, self.problem, frozenset(self.withheld))
 
 
 @dataclass
-class Attempt:
+class Trace:
     """What became of asking: each status, and the last answer word for word."""
 
     seen: list[int] = field(default_factory=list)
@@ -92,39 +94,39 @@ class Attempt:
         return item
 
 
-class Overheard:
+class RecordingTransport:
     """A transport of the SDK's: all passes, and what the server says is heard."""
 
-    def __init__(self, transport: Any, attempt: Attempt) -> None:
-        self.transport, self.attempt = transport, attempt
+    def __init__(self, transport: Any, trace: Trace) -> None:
+        self.transport, self.trace = transport, trace
 
-    async def __aenter__(self) -> tuple["Ear", Any]:
+    async def __aenter__(self) -> tuple["RecordingStream", Any]:
         stream, write = await self.transport.__aenter__()
-        return Ear(stream, self.attempt), write
+        return RecordingStream(stream, self.trace), write
 
     async def __aexit__(self, *failure: Any) -> Any:
         return await self.transport.__aexit__(*failure)
 
 
-class Ear:
+class RecordingStream:
     """The stream of what comes in; its models leave out what they do not know."""
 
-    def __init__(self, stream: Any, attempt: Attempt) -> None:
-        self.stream, self.attempt = stream, attempt
+    def __init__(self, stream: Any, trace: Trace) -> None:
+        self.stream, self.trace = stream, trace
 
-    def __aiter__(self) -> "Ear":
+    def __aiter__(self) -> "RecordingStream":
         return self
 
     async def __anext__(self) -> Any:
-        return self.attempt.hear(await anext(self.stream))
+        return self.trace.hear(await anext(self.stream))
 
     async def receive(self) -> Any:
-        return self.attempt.hear(await self.stream.receive())
+        return self.trace.hear(await self.stream.receive())
 
     async def aclose(self) -> None:
         await self.stream.aclose()
 
-    async def __aenter__(self) -> "Ear":
+    async def __aenter__(self) -> "RecordingStream":
         await self.stream.__aenter__()
         return self
 
@@ -136,21 +138,41 @@ class Ear:
         return getattr(self.stream, "last_context", None)
 
 
-async def introspect(url: str, authorization: str = "") -> Told:
+class MCPIntrospector(Introspector):
+    """Speaks MCP with a running server, and completes server cards."""
+
+    slug = "mcp"
+    label = "MCP"
+
+    async def introspect(self, url: str, authorization: str = "") -> Introspection:
+        return await introspect(url, authorization)
+
+    def complete(self, card: Document, answer: Document) -> Document:
+        return complete_card(card, answer)
+
+    def is_completed(self, document: Document) -> bool:
+        return is_completed(document)
+
+    def preserve_introspected(self, document: Document, stored: Document) -> Document:
+        return preserve_introspected(document, stored)
+
+
+async def introspect(url: str, authorization: str = "") -> Introspection:
     """Speak MCP with the server at a URL; `authorization` is for this once."""
     check_url(url)
-    seconds = settings.AGENTLENS_FETCH_TIMEOUT
-    attempt = Attempt()
+    seconds = conf.FETCH_TIMEOUT
+    trace = Trace()
     try:
         async with asyncio.timeout(seconds):
-            return await told_by(url, authorization, attempt)
+            answers = await ask_server(url, authorization, trace)
+            return answers.introspection()
     except TimeoutError as error:
         raise FetchTimeout(f"{host_of(url)} did not answer in {seconds:g} s") from error
     except Exception as error:
-        raise reason(url, error, attempt) from error
+        raise reason(url, error, trace) from error
 
 
-async def told_by(url: str, authorization: str, attempt: Attempt) -> Told:
+async def ask_server(url: str, authorization: str, trace: Trace) -> Answers:
     """Over the transport of today, or else over that of 2024."""
     # Heavy, and of no use to anything else: not before it is needed.
     from mcp.client.sse import sse_client  # noqa: PLC0415
@@ -160,18 +182,18 @@ async def told_by(url: str, authorization: str, attempt: Attempt) -> Told:
         headers: Any = None, timeout: Any = None, auth: Any = None
     ) -> httpx2.AsyncClient:
         """Ours, whatever the SDK would have."""
-        return client_for(authorization, attempt.seen)
+        return client_for(authorization, trace.seen)
 
     try:
         async with http() as client:
             transport = streamable_http_client(url, http_client=client)
-            return await said_over(transport, url, attempt)
+            return await ask_over(transport, url, trace)
     except Exception:
-        seen = attempt.seen
-        if not seen or seen[-1] not in NO_SUCH_PLACE or attempt.spoke:
+        seen = trace.seen
+        if not seen or seen[-1] not in NO_SUCH_PLACE or trace.spoke:
             raise
     transport = sse_client(url, httpx_client_factory=http)
-    return await said_over(transport, url, attempt)
+    return await ask_over(transport, url, trace)
 
 
 def client_for(authorization: str, seen: list[int]) -> httpx2.AsyncClient:
@@ -183,25 +205,25 @@ def client_for(authorization: str, seen: list[int]) -> httpx2.AsyncClient:
     return guarded_client(BoundedTransport(), headers=headers, event_hooks=hooks)
 
 
-async def said_over(transport: Any, url: str, attempt: Attempt) -> Told:
+async def ask_over(transport: Any, url: str, trace: Trace) -> Answers:
     from mcp import Client  # noqa: PLC0415
 
-    line, told = Overheard(transport, attempt), None
+    line, answers = RecordingTransport(transport, trace), None
     try:
         async with (
             asyncio.timeout(None) as patience,
             Client(line, cache=None) as client,
         ):
-            told = await described(url, client, attempt)
+            answers = await read_server(url, client, trace)
             # Some never let go; by then all is said.
             patience.reschedule(asyncio.get_running_loop().time() + FAREWELL)
     except TimeoutError:
-        if told is None:
+        if answers is None:
             raise
-    return told
+    return answers
 
 
-async def described(url: str, client: "Client", attempt: Attempt) -> Told:
+async def read_server(url: str, client: "Client", trace: Trace) -> Answers:
     """The introspection document that the MCP parser reads."""
     capabilities = plain(client.server_capabilities)
     lists: dict[str, Callable[..., Awaitable[Any]]] = {}
@@ -212,7 +234,7 @@ async def described(url: str, client: "Client", attempt: Attempt) -> Told:
         lists["resourceTemplates"] = client.list_resource_templates
     if "prompts" in capabilities:
         lists["prompts"] = client.list_prompts
-    told = Told(
+    answers = Answers(
         {
             "serverInfo": plain(client.server_info) if client.server_info else {},
             "protocolVersion": client.protocol_version,
@@ -222,32 +244,32 @@ async def described(url: str, client: "Client", attempt: Attempt) -> Told:
         }
     )
     for name, method in lists.items():
-        await add_list(told, name, method, attempt)
-    return told
+        await add_list(answers, name, method, trace)
+    return answers
 
 
 async def add_list(
-    told: Told, name: str, method: Callable[..., Awaitable[Any]], attempt: Attempt
+    answers: Answers, name: str, method: Callable[..., Awaitable[Any]], trace: Trace
 ) -> None:
     """All of it, or the server's own words for why there is none."""
     from mcp import MCPError  # noqa: PLC0415
 
     try:
-        told.document[name], is_whole = await every(name, method, attempt)
+        answers.document[name], is_whole = await every(name, method, trace)
         if not is_whole:
-            told.endless.append(name)
+            answers.endless.append(name)
     except MCPError:
-        if not attempt.refusal or attempt.is_closed:
+        if not trace.refusal or trace.is_closed:
             raise
         if name == "resourceTemplates":
             # Declared with their kin, and yet not every server has them.
-            told.document[name] = []
+            answers.document[name] = []
         else:
-            told.withheld[name] = attempt.refusal
+            answers.withheld[name] = trace.refusal
 
 
 async def every(
-    name: str, method: Callable[..., Awaitable[Any]], attempt: Attempt
+    name: str, method: Callable[..., Awaitable[Any]], trace: Trace
 ) -> tuple[list[Any], bool]:
     """All pages of a list, and whether there were no more than we read.
 
@@ -257,7 +279,7 @@ async def every(
     cursors: set[str | None] = {None}
     cursor: str | None = None
     while len(items) <= CAPABILITY_LIMIT and len(cursors) <= PAGE_LIMIT:
-        page = await page_of(method, cursor, attempt)
+        page = await page_of(method, cursor, trace)
         listed, cursor = page.get(name), page.get("nextCursor")
         items += listed if isinstance(listed, list) else []
         if not isinstance(cursor, str) or not cursor or cursor in cursors:
@@ -267,15 +289,15 @@ async def every(
 
 
 async def page_of(
-    method: Callable[..., Awaitable[Any]], cursor: str | None, attempt: Attempt
+    method: Callable[..., Awaitable[Any]], cursor: str | None, trace: Trace
 ) -> Document:
     """As the server said it: one item that is not right spoils no other."""
     from pydantic import ValidationError  # noqa: PLC0415
 
-    attempt.forget()
+    trace.forget()
     with suppress(ValidationError):
         await method(cursor=cursor)
-    return attempt.answer or {}
+    return trace.answer or {}
 
 
 def plain(model: Any) -> dict[str, Any]:
@@ -285,21 +307,21 @@ def plain(model: Any) -> dict[str, Any]:
     return dumped
 
 
-def reason(url: str, error: BaseException, attempt: Attempt) -> FetchError:
+def reason(url: str, error: BaseException, trace: Trace) -> FetchError:
     """Which of our errors it is, however deep the client wrapped it."""
     inner, host = list(leaves(error)), host_of(url)
     ours = next((leaf for leaf in inner if isinstance(leaf, FetchError)), None)
     if ours:
         return ours
-    if attempt.is_closed:
+    if trace.is_closed:
         return AuthorizationNeeded(f"{host} asks for authorisation")
     if any(isinstance(leaf, httpx2.TimeoutException) for leaf in inner):
         return FetchTimeout(f"{host} did not answer in time")
-    if attempt.spoke:
-        return Faltered(f"{host} speaks MCP, but broke off")
+    if trace.spoke:
+        return ConversationInterrupted(f"{host} speaks MCP, but broke off")
     if any(isinstance(leaf, httpx2.ConnectError) for leaf in inner):
         return FetchFailed(f"Could not connect to {host}")
-    elsewhere = attempt.seen and attempt.seen[-1] in REDIRECTS
+    elsewhere = trace.seen and trace.seen[-1] in REDIRECTS
     words = "sends MCP clients elsewhere: give that address"
     return NothingThere(f"{host} {words if elsewhere else 'does not speak MCP'}")
 

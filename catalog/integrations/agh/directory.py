@@ -10,15 +10,21 @@ from django.db.models.fields.json import KeyTextTransform
 
 from capabilities.documents import read_json
 from capabilities.problems import Problems
-from capabilities.protocols.agh.cards import PRIVILEGED, Brief, PeerCard
-from capabilities.protocols.agh.catalogs import CatalogRequest
-from capabilities.protocols.agh.definitions import read_definition
-from capabilities.protocols.agh.documents import CapabilityDocument
-from capabilities.protocols.agh.identifiers import ANNOUNCED, PEER_ID, endpoint
-from capabilities.protocols.agh.parser import OURSELVES
-from capabilities.protocols.agh.records import AGHCapability
+from capabilities.protocols.agh import (
+    ANNOUNCED,
+    OURSELVES,
+    PEER_ID,
+    PRIVILEGED,
+    AGHCapability,
+    Brief,
+    CapabilityDocument,
+    CatalogRequest,
+    PeerCard,
+    endpoint,
+    read_definition,
+)
 
-from ..models import (
+from ...models import (
     REACHABLE,
     Capability,
     CapabilityQuerySet,
@@ -125,7 +131,7 @@ def summaries(entry: CatalogEntry) -> Iterator[tuple[str, str]]:
 
 def find_entry(channel: str, peer_id: str) -> CatalogEntry | None:
     key = agent_key(PROTOCOL, endpoint(channel, peer_id))
-    entries = CatalogEntry.objects.select_related("agent_type")
+    entries = CatalogEntry.objects.select_related("agent_type", "greeting")
     return entries.filter(agent_key=key).first()
 
 
@@ -150,7 +156,7 @@ def last_heard(peer_id: str, channel: str) -> CatalogEntry | None:
     heard = Q(agent_type__endpoint__endswith=f"/{peer_id}")
     if channel:
         heard = Q(agent_type__endpoint=endpoint(channel, peer_id))
-    latest = F("greeted_at").desc(nulls_last=True)
+    latest = F("greeting__greeted_at").desc(nulls_last=True)
     named = everybody().filter(heard).order_by(latest, "-validity_last_seen")
     return named.first()
 

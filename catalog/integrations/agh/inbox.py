@@ -13,34 +13,37 @@ from django.utils import timezone
 from capabilities.documents import read_json
 from capabilities.parsers import ParseError, parse
 from capabilities.problems import Document, Problems, member
-from capabilities.protocols.agh.bodies import CAPABILITY, CARD
-from capabilities.protocols.agh.cards import (
+from capabilities.protocols.agh import (
     BRIEF,
+    CAPABILITY,
+    CARD,
     CATALOG,
+    GREET_TIMEOUT,
+    OURSELVES,
+    REPLAY_AGE,
+    AGHCapability,
     Brief,
+    CapabilityDocument,
+    Envelope,
     PeerCard,
-    refuse_unproven,
-)
-from capabilities.protocols.agh.catalogs import read_catalog
-from capabilities.protocols.agh.definitions import definition_of, read_definition
-from capabilities.protocols.agh.documents import CapabilityDocument
-from capabilities.protocols.agh.envelopes import REPLAY_AGE, Envelope
-from capabilities.protocols.agh.identifiers import endpoint
-from capabilities.protocols.agh.members import serialised
-from capabilities.protocols.agh.parser import OURSELVES, AGHParser
-from capabilities.protocols.agh.records import AGHCapability
-from capabilities.protocols.agh.refusals import (
     ReasonCode,
     Refusal,
     TooLarge,
+    definition_of,
+    endpoint,
     malformed,
+    read_catalog,
+    read_definition,
+    refuse_unproven,
+    serialised,
 )
 
-from ..health import Probe, record
-from ..ingestion import Definition, Due, Outcome, ingest, wait_for_turn
-from ..models import CatalogEntry, SeenEnvelope, agent_key
-from .answering import answers, not_target
-from .known import PROTOCOL, TEXT, find_entry, find_peer
+from ...health import Probe, record
+from ...ingestion import Definition, Due, Outcome, ingest, wait_for_turn
+from ...models import CatalogEntry, agent_key
+from .directory import PROTOCOL, TEXT, find_entry, find_peer
+from .models import Greeting, SeenEnvelope
+from .responder import answers, not_target
 
 # However long an envelope says it holds.
 SEEN_LIMIT = timedelta(days=30)
@@ -97,14 +100,20 @@ def keep_card(envelope: Envelope, card: PeerCard) -> None:
     refuse_hoard(known, fresh)
     # Of a clock that is ahead, all that is honest would seem older.
     said_at = datetime.fromtimestamp(min(envelope.ts, int(time.time())), UTC)
-    if known and known.greeted_at and known.greeted_at > said_at:
+    if known and is_older(said_at, known):
         hear(known, said_at)
         return
     if told is not None:
         card = widened(card, known)
     entry = catalogue(envelope.channel, card, fresh).entry
-    CatalogEntry.objects.filter(pk=entry.pk).update(greeted_at=said_at)
+    Greeting.objects.update_or_create(entry=entry, defaults={"greeted_at": said_at})
     hear(entry, said_at)
+
+
+def is_older(said_at: datetime, entry: CatalogEntry) -> bool:
+    """Whether the peer has said something later already."""
+    greeting: Greeting | None = getattr(entry, "greeting", None)
+    return greeting is not None and greeting.greeted_at > said_at
 
 
 def widened(card: PeerCard, entry: CatalogEntry | None) -> PeerCard:
@@ -169,7 +178,7 @@ def hear(entry: CatalogEntry, said_at: datetime) -> None:
     now = timezone.now()
     is_fresh = now - said_at <= timedelta(seconds=REPLAY_AGE)
     heard_at = now if is_fresh else said_at
-    holds_until = heard_at + timedelta(seconds=AGHParser.presence)
+    holds_until = heard_at + timedelta(seconds=GREET_TIMEOUT)
     record(entry, Probe(now, heard_at=heard_at, holds_until=holds_until))
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from ...features import CUSTOM, FEATURES, Shape, Steps
 from ...problems import Document
-from ...vocabulary import CUSTOM, FEATURES, Shape, Steps
-from .spellings import FLAT, LISTS, SEED_SUBAGENTS
+from ...spellings import FLAT, LISTS, SEED_SUBAGENTS
 
 TYPES: dict[Shape, Document] = {
     Shape.FLAG: {"type": "boolean"},
@@ -20,7 +20,7 @@ ITEM: dict[Steps, Document] = {
 }
 
 
-def described() -> Document:
+def capabilities_schema() -> Document:
     """Every member may be missing: what is not declared is unknown, not false."""
     root = new_object("What the agent supports, in AG-UI's words.")
     for category in FEATURES:

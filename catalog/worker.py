@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from .health import Prober, in_database, prune_history, spread
-from .peers import forget_seen
 from .registration import refresh_due
 
 logger = logging.getLogger(__name__)
@@ -18,7 +17,6 @@ MINUTE = 60.0
 
 periodic_tasks: list[tuple[Callable[[], object], float]] = [
     (prune_history, 10 * MINUTE),
-    (forget_seen, 10 * MINUTE),
 ]
 
 

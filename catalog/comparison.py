@@ -10,15 +10,15 @@ from uuid import UUID
 
 from django.http import QueryDict
 
-from capabilities.features import FEATURE
-from capabilities.kinds import kinds
-from capabilities.vocabulary import (
+from capabilities.features import (
     COUNTED,
     CUSTOM,
+    FEATURE,
     FEATURES,
     LABELS,
     Category,
 )
+from capabilities.kinds import kinds
 
 from .health import DAY, uptimes
 from .models import Capability, CatalogEntry

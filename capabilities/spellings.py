@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...problems import Document, member
-from ...vocabulary import BY_STEPS, CATEGORIES, Steps
+from .features import BY_STEPS, CATEGORIES, Steps
+from .problems import Document, member
 
 # The seed's flags of `multimodal`, and where 1.0 has them.
 FLAT = {

@@ -7,22 +7,26 @@ from itertools import islice
 from django.utils import timezone
 
 from capabilities.problems import Document
-from capabilities.protocols.agh.bodies import response_body, transfer_body
-from capabilities.protocols.agh.cards import PRIVILEGED
-from capabilities.protocols.agh.catalogs import CatalogRequest, catalog_ext
-from capabilities.protocols.agh.documents import CapabilityDocument
-from capabilities.protocols.agh.envelopes import (
+from capabilities.protocols.agh import (
+    LOCAL,
+    PRIVILEGED,
+    CapabilityDocument,
+    CatalogRequest,
     Envelope,
     Heading,
     MessageKind,
+    ReasonCode,
+    Refusal,
+    TooLarge,
+    catalog_ext,
     draft,
     emit,
+    response_body,
+    serialised,
+    transfer_body,
 )
-from capabilities.protocols.agh.members import serialised
-from capabilities.protocols.agh.parser import LOCAL
-from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
 
-from .known import Peer, find_peer, present, with_documents
+from .directory import Peer, find_peer, present, with_documents
 
 # As many answer one broadcast, and with so much in all.
 ANSWERS_LIMIT, BYTES_LIMIT = 1000, 16 * 1_048_576

@@ -8,11 +8,10 @@ from rest_framework.views import APIView
 from capabilities.documents import read_json
 from capabilities.parsers import stated
 from capabilities.problems import Problems
-from capabilities.protocols.agui.described import described
-from capabilities.protocols.agui.snapshot import Facts, snapshot
+from capabilities.protocols.agui import Facts, capabilities_schema, take_snapshot
 
-from ..api.base import CanReadCatalog, EntryNotFound, StrictParameters
-from ..models import CatalogEntry
+from ...api.base import CanReadCatalog, EntryNotFound, StrictParameters
+from ...models import CatalogEntry
 
 SNAPSHOT = OpenApiExample(
     "Of an MCP server",
@@ -32,7 +31,7 @@ class SnapshotView(StrictParameters, APIView):
 
     @extend_schema(
         summary="Read what an agent supports",
-        responses={200: described()},
+        responses={200: capabilities_schema()},
         examples=[SNAPSHOT],
     )
     def get(self, request, pk):
@@ -46,7 +45,7 @@ class SnapshotView(StrictParameters, APIView):
             entry = entries.get(pk=pk)
         except (CatalogEntry.DoesNotExist, ValidationError) as error:
             raise EntryNotFound from error
-        return Response(snapshot(facts_of(entry)))
+        return Response(take_snapshot(facts_of(entry)))
 
 
 def facts_of(entry: CatalogEntry) -> Facts:

@@ -1,8 +1,8 @@
 """By what a declaration of AG-UI's is told from other documents."""
 
+from ...features import CATEGORIES, TRANSPORT
 from ...problems import Document
-from ...vocabulary import CATEGORIES, TRANSPORT
-from .spellings import ROOT_SPELLINGS
+from ...spellings import ROOT_SPELLINGS
 
 # Members that A2A, MCP, AGH or configuration agents have, and AG-UI has not.
 FOREIGN = {

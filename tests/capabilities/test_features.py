@@ -6,16 +6,16 @@ import pytest
 from ag_ui.core import AgentCapabilities, SubagentInfo, Tool
 from pydantic import BaseModel
 
-from capabilities.protocols.agui.declarations import ITEM_MEMBERS
-from capabilities.protocols.agui.described import described
-from capabilities.protocols.agui.spellings import LISTS
-from capabilities.vocabulary import (
+from capabilities.features import (
     BY_STEPS,
     CATEGORIES,
     FEATURES,
     Shape,
     sound,
 )
+from capabilities.protocols.agui.declarations import ITEM_MEMBERS
+from capabilities.protocols.agui.schema import capabilities_schema
+from capabilities.spellings import LISTS
 
 # By what ag_ui.core says of a field's type.
 SHAPES = {
@@ -79,7 +79,7 @@ def test_the_schema_has_every_member_of_the_model():
         found = [t for t in get_args(field.annotation) if isinstance(t, type)]
         return next((t for t in found if issubclass(t, BaseModel)), None)
 
-    known(described(), AgentCapabilities)
+    known(capabilities_schema(), AgentCapabilities)
 
 
 def test_labels_tell_features_apart_even_without_their_category():

@@ -1,0 +1,1 @@
+"""What single protocols need beyond their documents: doors, tables, network code."""

@@ -1,0 +1,1 @@
+"""AGH peers: what they say of themselves, and what AgentLens says on their behalf."""

@@ -1,0 +1,19 @@
+from django.apps import AppConfig
+
+
+class AGHConfig(AppConfig):
+    """AGH's envelopes, peers and local catalogs; leave it out to do without them."""
+
+    name = "catalog.integrations.agh"
+    label = "agh"
+    verbose_name = "AGH"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from ...registration import add_folder_reader
+        from ...worker import add_periodic_task
+        from .inbox import forget_seen
+        from .local_files import LocalCatalogReader
+
+        add_folder_reader(LocalCatalogReader())
+        add_periodic_task(forget_seen, seconds=600.0)

@@ -1,0 +1,32 @@
+from django.db import models
+
+
+class SeenEnvelope(models.Model):
+    """An envelope that was accepted; until then a second one is a duplicate."""
+
+    key = models.CharField(primary_key=True, max_length=64)
+    until = models.DateTimeField(db_index=True)
+
+    class Meta:
+        db_table = "seen_envelopes"
+
+    def __str__(self):
+        return self.key
+
+
+class Greeting(models.Model):
+    """When a peer last greeted, by its own clock."""
+
+    entry = models.OneToOneField(
+        "catalog.CatalogEntry",
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="greeting",
+    )
+    greeted_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "agh_greetings"
+
+    def __str__(self):
+        return f"{self.entry_id} at {self.greeted_at:%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,5 @@
+"""MCP: asking a running server for its whole definition."""
+
+from .introspection import MCPIntrospector
+
+__all__ = ["MCPIntrospector"]

@@ -12,6 +12,7 @@ class CatalogConfig(AppConfig):
 
         from capabilities.interfaces import introspectors
 
+        from . import checks  # noqa: F401 - registers them
         from .events import send_entry_event, subscribe
         from .integrations.mcp import MCPIntrospector
         from .models import CapabilityKeyConverter

@@ -149,5 +149,4 @@ def lease_fault(lease: float, timeout: float) -> str:
     """Why a claimed probe could come due again while it is still running, or ''."""
     if lease >= timeout + 1:
         return ""
-    least = f"must be at least {timeout + 1:g}"
-    return f"{PREFIX}PROBE_LEASE {least}: {PREFIX}PROBE_TIMEOUT plus one second"
+    return f"{PREFIX}PROBE_LEASE must be at least {timeout + 1:g}"

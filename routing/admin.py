@@ -4,9 +4,9 @@ from django.http import Http404
 
 from catalog.forms import JSONObjectField
 
-from . import registry
+from . import service
 from .models import CapabilityRegistration
-from .registry import DuplicateRegistration
+from .service import DuplicateRegistration
 
 
 @admin.register(CapabilityRegistration)
@@ -52,9 +52,9 @@ class CapabilityRegistrationAdmin(admin.ModelAdmin):
         try:
             if change:
                 changes = {n: form.cleaned_data[n] for n in form.changed_data}
-                registry.update(obj, changes)
+                service.update(obj, changes)
             else:
-                registry.adopt(obj)
+                service.adopt(obj)
         except (CapabilityRegistration.DoesNotExist, DuplicateRegistration) as error:
             # Between looking at the form and writing it down, somebody was quicker.
             raise Http404("Somebody changed this meanwhile") from error

@@ -13,14 +13,14 @@ class RoutingConfig(AppConfig):
         from catalog.events import subscribe
         from catalog.health import add_targets
 
-        from . import configuration, events, upkeep
-        from .checks import HealthChecks
+        from . import cleanup, config_agents, events
+        from .health_checks import HealthChecks
         from .models import CapabilityRegistration
 
-        subscribe(configuration.follow)
+        subscribe(config_agents.follow)
         subscribe(events.tell_health)
         add_targets(HealthChecks())
-        background.add_periodic_task(upkeep.sweep, seconds=5.0)
-        background.add_periodic_task(upkeep.forget, seconds=600.0)
+        background.add_periodic_task(cleanup.sweep, seconds=5.0)
+        background.add_periodic_task(cleanup.forget, seconds=600.0)
         # Registrations also go with their agent, where no code of ours is asked.
         post_delete.connect(events.tell_unregistered, sender=CapabilityRegistration)

@@ -10,9 +10,9 @@ from capabilities.documents import read_json
 from capabilities.problems import Problems, Unreadable
 from capabilities.validators import NAME_LIMIT
 
-from . import counter
+from . import rotation
 from .models import CapabilityRegistration, Offer
-from .providers import providers
+from .provider_query import providers
 from .strategies import STRATEGIES, Candidate, Ranked
 
 DEFAULT = "priority"
@@ -75,7 +75,7 @@ def turn(question: Question) -> int:
     """Only a balanced choice moves the rotation on."""
     if question.strategy != "load_balance":
         return 0
-    take = counter.peek if question.peek else counter.take
+    take = rotation.peek if question.peek else rotation.take
     return take(question.capability, question.version)
 
 

@@ -16,7 +16,7 @@ from catalog.health import DAY, HOUR, MINUTE, hour_of
 from catalog.models import CatalogEntry, HealthHour, HourCount, Status
 
 from .conf import conf
-from .rules import (
+from .validators import (
     VERSION_LIMIT,
     validate_capability,
     validate_health_check_url,

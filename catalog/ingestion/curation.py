@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib.admin.models import CHANGE, LogEntry
+from django.apps import apps
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
@@ -64,6 +64,10 @@ def history_message(entry: CatalogEntry, altered: list[str], reason: str) -> str
 
 
 def remember(entry: CatalogEntry, by: AbstractBaseUser, message: str) -> None:
+    if not apps.is_installed("django.contrib.admin"):
+        return
+    from django.contrib.admin.models import CHANGE, LogEntry  # noqa: PLC0415
+
     LogEntry.objects.log_actions(
         by.pk, [entry], CHANGE, change_message=message, single_object=True
     )

@@ -9,8 +9,8 @@ from capabilities.validators import capability_name_fault
 from catalog.api.serializers import TextField
 
 from ..models import PRIORITY_LIMIT, STATUSES, Intent
-from ..rules import health_check_url_fault, version_fault
 from ..strategies import STRATEGIES
+from ..validators import health_check_url_fault, version_fault
 from .errors import InvalidAgentId, InvalidCapabilityName, InvalidVersion
 
 AGENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")

@@ -18,11 +18,11 @@ from catalog.api.base import (
 )
 from catalog.models import CatalogEntry
 
-from .. import decisions, events, health, registry
+from .. import decisions, events, health, service
 from ..decisions import Question, decide
 from ..metrics import Outcome, Report, take_in
 from ..models import STATUSES, CapabilityRegistration
-from ..providers import providers
+from ..provider_query import providers
 from ..strategies import STRATEGIES
 from . import errors, examples, shapes
 from .serializers import (
@@ -109,13 +109,13 @@ class RegistryViewSet(StrictParameters, ViewSet):
     def create(self, request):
         """From now on requests for this capability may go to this agent."""
         offer = dict(validated(RegistrationSerializer(data=request.data)))
-        entry = registry.agent(offer.pop("agent_id"))
+        entry = service.agent(offer.pop("agent_id"))
         if entry is None:
             raise errors.AgentNotFound(agent_id=request.data["agent_id"])
         capability = offer.pop("capability")
         try:
-            made = registry.register(entry, capability, **offer)
-        except registry.DuplicateRegistration as error:
+            made = service.register(entry, capability, **offer)
+        except service.DuplicateRegistration as error:
             told = {"agent_id": str(entry.pk), "capability": capability}
             raise errors.DuplicateRegistration(**told) from error
         except CatalogEntry.DoesNotExist as error:
@@ -164,7 +164,7 @@ class RegistryViewSet(StrictParameters, ViewSet):
                 raise InvalidParameter(message, parameter="status")
             found = found.with_status(status)
         if agent_id := asked.get("agent_id"):
-            entry = registry.agent(agent_id)
+            entry = service.agent(agent_id)
             found = found.filter(entry=entry) if entry else found.none()
         return found
 
@@ -230,7 +230,7 @@ class RegistryViewSet(StrictParameters, ViewSet):
         if not changes:
             raise InvalidBody("There is nothing to change")
         try:
-            registry.update(registration, changes)
+            service.update(registration, changes)
         except CapabilityRegistration.DoesNotExist as error:
             raise errors.RegistrationNotFound(registration_id=key) from error
         return Response(shapes.registration(self.known(key)))
@@ -247,7 +247,7 @@ class RegistryViewSet(StrictParameters, ViewSet):
     def unregister(self, request, agent_id, capability):
         """Take the offer back."""
         drain = boolean(request.query_params, "drain")
-        entry = registry.agent(agent_id)
+        entry = service.agent(agent_id)
         if entry is None:
             raise errors.AgentNotFound(agent_id=agent_id[:128])
         offers = CapabilityRegistration.objects.present()
@@ -257,7 +257,7 @@ class RegistryViewSet(StrictParameters, ViewSet):
             raise errors.RegistrationNotFound(**told)
         # Gone meanwhile is gone all the same.
         with contextlib.suppress(CapabilityRegistration.DoesNotExist):
-            registry.unregister(offered, drain=drain)
+            service.unregister(offered, drain=drain)
         return Response(status=204)
 
     @extend_schema(exclude=True)

@@ -4,7 +4,7 @@ import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
 import routing.models
-import routing.rules
+import routing.validators
 from django.db import migrations, models
 
 
@@ -31,11 +31,11 @@ class Migration(migrations.Migration):
             name='CapabilityRegistration',
             fields=[
                 ('id', models.CharField(default=routing.models.new_id, editable=False, max_length=40, primary_key=True, serialize=False)),
-                ('capability', models.CharField(max_length=100, validators=[routing.rules.validate_capability])),
-                ('version', models.CharField(default='1.0.0', max_length=100, validators=[routing.rules.validate_version])),
+                ('capability', models.CharField(max_length=100, validators=[routing.validators.validate_capability])),
+                ('version', models.CharField(default='1.0.0', max_length=100, validators=[routing.validators.validate_version])),
                 ('priority', models.PositiveSmallIntegerField(default=50, validators=[django.core.validators.MaxValueValidator(1000)])),
                 ('metadata', models.JSONField(blank=True, default=dict)),
-                ('health_check_url', models.CharField(blank=True, default='', max_length=2000, validators=[routing.rules.validate_health_check_url], verbose_name='health check URL')),
+                ('health_check_url', models.CharField(blank=True, default='', max_length=2000, validators=[routing.validators.validate_health_check_url], verbose_name='health check URL')),
                 ('intent', models.CharField(choices=[('active', 'Active'), ('inactive', 'Inactive'), ('draining', 'Draining')], default='active', max_length=20)),
                 ('declared', models.BooleanField(default=False, editable=False)),
                 ('drain_until', models.DateTimeField(blank=True, editable=False, null=True)),

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from catalog.events import consumers as live
 from catalog.health.status import record
 from catalog.models import Status
-from routing import registry
+from routing import service
 from routing.events import GROUP
 from routing.metrics import Report, take_in
 from routing.models import Intent
@@ -70,7 +70,7 @@ def test_the_page_follows_what_happens_and_open_groups_stay_open(providers, open
     page.evaluate("window.sameAsBefore = true")
 
     entry = CatalogEntryFactory(display_name="Newcomer")
-    registry.register(entry, "data-analysis")
+    service.register(entry, "data-analysis")
     row = analysis.locator("tr", has_text="Newcomer")
     expect(row).to_be_visible()
     expect(row).to_contain_text("Healthy")
@@ -92,7 +92,7 @@ def test_what_was_searched_for_stays_searched_for(providers, open_as):
     page.get_by_role("searchbox").press_sequentially("web")
     expect(page.locator(".group-name")).to_have_text(["web-search"])
 
-    registry.register(CatalogEntryFactory(), "web-scraping")
+    service.register(CatalogEntryFactory(), "web-scraping")
     expect(page.locator(".group-name")).to_have_text(["web-scraping", "web-search"])
     expect(page.get_by_role("searchbox")).to_have_value("web")
 
@@ -102,7 +102,7 @@ def test_the_keyboard_stays_where_it_was_when_news_arrive(providers, open_as):
     open_following(page, INDEX)
     summary = group(page, "web-search").locator("summary")
     summary.focus()
-    registry.register(CatalogEntryFactory(display_name="Newcomer"), "data-analysis")
+    service.register(CatalogEntryFactory(display_name="Newcomer"), "data-analysis")
 
     expect(group(page, "data-analysis").locator("tr")).to_have_count(7)
     expect(summary).to_be_focused()
@@ -111,7 +111,7 @@ def test_the_keyboard_stays_where_it_was_when_news_arrive(providers, open_as):
 def test_news_that_never_pause_are_shown_too(providers, open_as):
     page = open_as()
     open_following(page, INDEX)
-    registry.register(CatalogEntryFactory(), "translation")
+    service.register(CatalogEntryFactory(), "translation")
     for _ in range(150):
         live.send_to_group(GROUP, {"data": {"capability": "data-analysis"}})
         page.wait_for_timeout(100)
@@ -125,7 +125,7 @@ def test_news_do_not_move_what_one_reads(providers, open_as):
     open_following(page, INDEX)
     group(page, "data-analysis").locator("summary").click()
     page.evaluate("scrollTo(0, 900)")
-    registry.register(CatalogEntryFactory(), "translation")
+    service.register(CatalogEntryFactory(), "translation")
     expect(page.locator(".group-name", has_text="translation")).to_have_count(1)
 
     assert page.evaluate("scrollY") == 900
@@ -148,7 +148,7 @@ def test_the_order_on_trial_follows_too(providers, open_as):
     open_following(page, f"{PAGE}?strategy=priority")
     first = page.locator("#order tbody tr").first
     expect(first).to_contain_text("100 × 1 healthy × (1 − 0.3 load)")
-    registry.register(
+    service.register(
         CatalogEntryFactory(display_name="Newcomer"), "data-analysis", priority=777
     )
 
@@ -161,7 +161,7 @@ def test_the_last_provider_leaves_while_one_looks(server, open_as):
     page = open_as(refusals=True)
     open_following(page, PAGE)
     expect(page.locator("#order tbody tr")).to_contain_text("Quick")
-    registry.unregister(one)
+    service.unregister(one)
 
     expect(page.locator("#order")).not_to_contain_text("Quick")
 

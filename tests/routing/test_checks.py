@@ -9,8 +9,8 @@ from django.utils import timezone
 from catalog.health.scheduler import Prober
 from catalog.ingestion.curation import curate
 from catalog.models import Status
-from routing import checks, registry
-from routing.checks import HealthChecks, address_of
+from routing import health_checks, service
+from routing.health_checks import HealthChecks, address_of
 from routing.models import CapabilityRegistration, Intent
 from tests.factories import AgentTypeFactory, CatalogEntryFactory, UserFactory
 from tests.probes import failed, well
@@ -35,7 +35,7 @@ def agent_at(endpoint, **members):
 
 
 def offer(entry, url="/health", **members):
-    return registry.register(entry, "data-analysis", health_check_url=url, **members)
+    return service.register(entry, "data-analysis", health_check_url=url, **members)
 
 
 def seen(registration):
@@ -117,8 +117,8 @@ def test_a_check_leaves_its_time_its_latency_and_its_words(host):
 def test_a_late_result_never_overwrites_a_newer_one(host):
     registration = offer(agent_at(host.url("/a2a")))
     now = timezone.now()
-    assert checks.record(registration, well(at=now))
-    assert not checks.record(registration, failed(at=now - timedelta(minutes=1)))
+    assert health_checks.record(registration, well(at=now))
+    assert not health_checks.record(registration, failed(at=now - timedelta(minutes=1)))
 
     one = seen(registration)
     assert (one.health, one.last_check) == ("healthy", now)
@@ -126,10 +126,10 @@ def test_a_late_result_never_overwrites_a_newer_one(host):
 
 def test_an_endpoint_that_only_looks_like_an_address_has_none():
     entry = CatalogEntryFactory(agent_type__endpoint="config://[x")
-    registration = registry.register(entry, "web-search", health_check_url="/health")
+    registration = service.register(entry, "web-search", health_check_url="/health")
 
     assert not registration.has_own_check
-    registry.update(registration, {"health_check_url": "/other"})
+    service.update(registration, {"health_check_url": "/other"})
 
 
 @pytest.mark.parametrize("intent", [Intent.INACTIVE, Intent.DRAINING])
@@ -213,7 +213,7 @@ def test_another_address_starts_over(host):
         check_again()
     assert seen(registration).status == "unhealthy"
 
-    registry.update(registration, {"health_check_url": "/health/detailed"})
+    service.update(registration, {"health_check_url": "/health/detailed"})
     one = seen(registration)
     assert (one.health, one.last_check, one.error) == ("unknown", None, "")
     assert one.consecutive_failures == 0
@@ -225,7 +225,7 @@ def test_another_address_starts_over(host):
 def test_the_same_address_again_does_not(host):
     registration = offer(agent_at(host.url("/a2a")))
     check_again()
-    registry.update(registration, {"health_check_url": "/health", "priority": 7})
+    service.update(registration, {"health_check_url": "/health", "priority": 7})
 
     assert seen(registration).health == "healthy"
     assert async_to_sync(Prober().round)() == 0
@@ -234,20 +234,20 @@ def test_the_same_address_again_does_not(host):
 def test_what_the_old_address_answered_late_is_not_said_of_the_new_one(host):
     offer(agent_at(host.url("/a2a")))
     [held] = HealthChecks().claim(10, timezone.now())
-    registry.update(held, {"health_check_url": "/other"})
+    service.update(held, {"health_check_url": "/other"})
 
-    assert not checks.record(held, failed())
+    assert not health_checks.record(held, failed())
     assert seen(held).last_check is None
 
 
 def test_an_address_taken_away_leaves_it_to_the_agent(host):
     registration = offer(agent_at(host.url("/a2a"), status=Status.DEGRADED))
     check_again()
-    registry.update(registration, {"health_check_url": ""})
+    service.update(registration, {"health_check_url": ""})
 
     assert seen(registration).health == "degraded"
     assert check_again() == 0
-    assert not checks.record(registration, well())
+    assert not health_checks.record(registration, well())
 
 
 def test_where_the_agent_has_no_address_a_relative_one_is_never_asked():
@@ -275,7 +275,7 @@ def test_what_has_drained_or_is_gone_is_not_asked_nor_written(host):
     )
     assert check_again() == 0
     registration.delete()
-    assert not checks.record(registration, well())
+    assert not health_checks.record(registration, well())
 
 
 def test_one_that_hangs_holds_nobody_up(host, settings):

@@ -11,9 +11,9 @@ from django.utils import timezone
 from capabilities.parsers import ParseError
 from catalog.events.bus import EntryIngested
 from catalog.registration.service import register
-from routing import configuration, registry
+from routing import config_agents, service
+from routing.cleanup import sweep
 from routing.models import CapabilityRegistration, Intent
-from routing.upkeep import sweep
 from tests.factories import card_bytes
 from tests.routing.factories import RegistrationFactory
 
@@ -86,7 +86,7 @@ def test_the_same_file_again_changes_nothing():
 
 def test_importing_again_brings_back_what_was_taken_away_by_hand():
     entry = register(SEED).entry
-    registry.unregister(offers(entry)["data-analysis"])
+    service.unregister(offers(entry)["data-analysis"])
     register(SEED)
 
     assert set(offers(entry)) == {"data-analysis", "report-generation"}
@@ -97,7 +97,7 @@ def test_importing_again_mends_what_went_wrong(monkeypatch):
         raise RuntimeError("no")
 
     with monkeypatch.context() as broken:
-        broken.setattr(configuration, "agree", fail)
+        broken.setattr(config_agents, "agree", fail)
         entry = register(SEED).entry
     assert offers(entry) == {}
     register(SEED)
@@ -108,7 +108,7 @@ def test_importing_again_mends_what_went_wrong(monkeypatch):
 def test_who_comes_late_with_an_old_file_follows_the_new_one():
     entry = register(SEED).entry
     register(SEED.replace(b"  - report-generation\n", b""))
-    configuration.follow(EntryIngested(entry.pk, "created"))
+    config_agents.follow(EntryIngested(entry.pk, "created"))
 
     assert set(offers(entry)) == {"data-analysis"}
 
@@ -145,7 +145,7 @@ def test_a_version_tacked_on_to_a_name_is_the_registrations():
 
 def test_what_was_registered_by_hand_stays():
     entry = register(SEED).entry
-    registry.register(entry, "translation", priority=9)
+    service.register(entry, "translation", priority=9)
     register(SEED.replace(b"  - report-generation\n", b""))
 
     assert set(offers(entry)) == {"data-analysis", "translation"}
@@ -154,7 +154,7 @@ def test_what_was_registered_by_hand_stays():
 
 def test_by_hand_and_later_declared_it_stays_as_people_made_it():
     entry = register(SEED).entry
-    registry.register(entry, "translation", metadata={"by": "hand"})
+    service.register(entry, "translation", metadata={"by": "hand"})
     more = SEED.replace(b"  - report-generation\n", b"  - translation\n")
     register(more)
     assert offers(entry)["translation"].metadata == {"by": "hand"}
@@ -166,7 +166,7 @@ def test_by_hand_and_later_declared_it_stays_as_people_made_it():
 def test_a_priority_and_a_status_that_an_editor_gave_stay():
     entry = register(SEED).entry
     given = {"priority": 900, "intent": Intent.INACTIVE}
-    registry.update(offers(entry)["data-analysis"], given)
+    service.update(offers(entry)["data-analysis"], given)
     register(SEED.replace(b'"10MB"', b'"20MB"'))
     one = offers(entry)["data-analysis"]
 
@@ -176,8 +176,8 @@ def test_a_priority_and_a_status_that_an_editor_gave_stay():
 
 def test_what_drains_is_kept_when_the_file_is_imported_again():
     entry = register(SEED).entry
-    registry.unregister(offers(entry)["data-analysis"], drain=True)
-    registry.update(offers(entry)["report-generation"], {"intent": Intent.INACTIVE})
+    service.unregister(offers(entry)["data-analysis"], drain=True)
+    service.update(offers(entry)["report-generation"], {"intent": Intent.INACTIVE})
     register(SEED)
 
     told = {name: one.status for name, one in offers(entry).items()}
@@ -229,11 +229,11 @@ def test_registering_beside_an_import_keeps_nobody_waiting_for_ever():
             RegistrationFactory(entry=entry, capability=f"old-{m}", **drained)
         with ThreadPoolExecutor(6) as pool:
             begun = [
-                pool.submit(closing, registry.register, entry, f"task-{n}-{m}")
+                pool.submit(closing, service.register, entry, f"task-{n}-{m}")
                 for m in range(3)
             ]
             begun += [
-                pool.submit(closing, configuration.agree, entry.pk) for _ in range(3)
+                pool.submit(closing, config_agents.agree, entry.pk) for _ in range(3)
             ]
             for one in begun:
                 one.result()

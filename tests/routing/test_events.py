@@ -31,10 +31,10 @@ from catalog.health.scheduler import Prober
 from catalog.health.status import record
 from catalog.ingestion.curation import curate
 from catalog.models import Status
-from routing import checks, registry
+from routing import health_checks, service
+from routing.cleanup import sweep
 from routing.events import GROUP
 from routing.models import CapabilityRegistration, Intent
-from routing.upkeep import sweep
 from tests.catalog.health.test_scheduler import database_url
 from tests.factories import AgentTypeFactory, CatalogEntryFactory, UserFactory
 from tests.probes import failed, well
@@ -57,7 +57,7 @@ import django
 django.setup()
 from routing import registry
 for n in range(int(sys.argv[2])):
-    registry.register(registry.agent(sys.argv[1]), f"task-{n}")
+    service.register(service.agent(sys.argv[1]), f"task-{n}")
 """
 
 
@@ -104,7 +104,7 @@ def kinds(events):
 def test_a_registration_is_told_as_the_seed_says(server):
     entry = CatalogEntryFactory()
     with follow(server) as stream:
-        registry.register(entry, "data-analysis", priority=100)
+        service.register(entry, "data-analysis", priority=100)
         [event] = heard(stream, 1)
 
     assert TIMESTAMP.fullmatch(event.pop("timestamp"))
@@ -120,7 +120,7 @@ def test_a_registration_is_told_as_the_seed_says(server):
 
 def test_a_change_of_health_is_told_as_the_seed_says(server):
     entry = CatalogEntryFactory()
-    registry.register(entry, "data-analysis")
+    service.register(entry, "data-analysis")
     with follow(server) as stream:
         for probe in (failed(), failed(), failed(error="Connection timeout"), well()):
             record(entry, probe)
@@ -145,7 +145,7 @@ def test_a_change_of_health_is_told_as_the_seed_says(server):
 def test_from_healthy_to_unhealthy_as_in_the_seeds_example(server, settings):
     settings.AGENTLENS_OFFLINE_AFTER = 1
     entry = CatalogEntryFactory()
-    registry.register(entry, "data-analysis")
+    service.register(entry, "data-analysis")
     with follow(server) as stream:
         record(entry, failed(error="Connection timeout"))
         [event] = heard(stream, 1)
@@ -165,13 +165,13 @@ def test_from_healthy_to_unhealthy_as_in_the_seeds_example(server, settings):
 
 
 def test_another_address_to_check_is_another_health(server):
-    one = registry.register(
+    one = service.register(
         CatalogEntryFactory(), "data-analysis", health_check_url="/a"
     )
     for _ in range(3):
-        checks.record(one, failed())
+        health_checks.record(one, failed())
     with follow(server) as stream:
-        registry.update(one, {"health_check_url": "/b"})
+        service.update(one, {"health_check_url": "/b"})
         told = heard(stream, 2)
 
     assert kinds(told) == ["health_changed", "updated"]
@@ -181,12 +181,12 @@ def test_another_address_to_check_is_another_health(server):
 
 
 def test_an_update_tells_what_is_another_now_and_nothing_else(server):
-    one = registry.register(CatalogEntryFactory(), "data-analysis", priority=10)
+    one = service.register(CatalogEntryFactory(), "data-analysis", priority=10)
     with follow(server) as stream:
-        registry.update(one, {"priority": 10})
+        service.update(one, {"priority": 10})
         changes = {"priority": 20, "metadata": {"a": 1}, "version": "1.0.0"}
-        registry.update(one, changes)
-        registry.update(one, {"intent": Intent.INACTIVE})
+        service.update(one, changes)
+        service.update(one, {"intent": Intent.INACTIVE})
         told = heard(stream, 2)
         nothing_more(stream)
 
@@ -199,9 +199,9 @@ def test_an_update_tells_what_is_another_now_and_nothing_else(server):
 
 
 def test_unregistering_tells_which_it_was(server):
-    one = registry.register(CatalogEntryFactory(), "data-analysis")
+    one = service.register(CatalogEntryFactory(), "data-analysis")
     with follow(server) as stream:
-        registry.unregister(one)
+        service.unregister(one)
         [event] = heard(stream, 1)
 
     assert TIMESTAMP.fullmatch(event.pop("timestamp"))
@@ -218,9 +218,9 @@ def test_unregistering_tells_which_it_was(server):
 
 def test_draining_is_an_update_and_in_the_end_an_unregistration(server, settings):
     settings.AGENTLENS_DRAIN_SECONDS = 0
-    one = registry.register(CatalogEntryFactory(), "data-analysis")
+    one = service.register(CatalogEntryFactory(), "data-analysis")
     with follow(server) as stream:
-        registry.unregister(one, drain=True)
+        service.unregister(one, drain=True)
         sweep()
         told = heard(stream, 2)
 
@@ -231,7 +231,7 @@ def test_draining_is_an_update_and_in_the_end_an_unregistration(server, settings
 def test_what_an_agent_offered_goes_with_it(server):
     entry = CatalogEntryFactory()
     for name in ("data-analysis", "web-search"):
-        registry.register(entry, name)
+        service.register(entry, name)
     with follow(server) as stream:
         entry.delete()
         told = heard(stream, 2)
@@ -244,9 +244,9 @@ def test_what_an_agent_offered_goes_with_it(server):
 
 def test_a_probe_of_the_agent_is_told_for_all_it_offers_but_what_has_its_own(server):
     entry = CatalogEntryFactory(status=Status.UNKNOWN)
-    registry.register(entry, "data-analysis")
-    registry.register(entry, "web-search")
-    registry.register(entry, "translation", health_check_url="/health")
+    service.register(entry, "data-analysis")
+    service.register(entry, "web-search")
+    service.register(entry, "translation", health_check_url="/health")
     with follow(server) as stream:
         record(entry, well())
         told = heard(stream, 2)
@@ -261,7 +261,7 @@ def test_its_own_check_is_told_by_the_prober(server, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
     with serving() as host, follow(server) as stream:
         url = host.url("/health")
-        registry.register(CatalogEntryFactory(), "web-search", health_check_url=url)
+        service.register(CatalogEntryFactory(), "web-search", health_check_url=url)
         for _ in range(4):
             CapabilityRegistration.objects.update(next_check_at=timezone.now())
             async_to_sync(Prober().round)()
@@ -276,8 +276,8 @@ def test_its_own_check_is_told_by_the_prober(server, settings):
 
 def test_giving_an_agent_up_is_told_whatever_check_it_has(server):
     entry = CatalogEntryFactory()
-    one = registry.register(entry, "web-search", health_check_url="/health")
-    checks.record(one, well())
+    one = service.register(entry, "web-search", health_check_url="/health")
+    health_checks.record(one, well())
     with follow(server) as stream:
         curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
         [event] = heard(stream, 1)
@@ -290,7 +290,7 @@ def test_where_a_check_has_no_address_its_agents_health_is_told(server):
     entry = CatalogEntryFactory(
         agent_type=AgentTypeFactory(endpoint="config:DataAnalyzer")
     )
-    registry.register(entry, "web-search", health_check_url="/health")
+    service.register(entry, "web-search", health_check_url="/health")
     with follow(server) as stream:
         curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
         [event] = heard(stream, 1)
@@ -302,7 +302,7 @@ def test_one_may_follow_some_capabilities_only(server):
     entry = CatalogEntryFactory()
     with follow(server, "?capability=web-search&capability=translation") as stream:
         for name in ("data-analysis", "web-search", "image-processing", "translation"):
-            registry.register(entry, name)
+            service.register(entry, name)
         entry.delete()
         told = heard(stream, 4)
         nothing_more(stream)
@@ -326,8 +326,8 @@ def test_without_a_socket_events_come_one_after_the_other(server):
     with streamed(server, "?capability=web-search") as response:
         lines = response.iter_lines()
         assert [next(lines), next(lines)] == [": listening", ""]
-        registry.register(entry, "data-analysis")
-        registry.register(entry, "web-search", priority=7)
+        service.register(entry, "data-analysis")
+        service.register(entry, "web-search", priority=7)
         kind, told, end = next(lines), next(lines), next(lines)
 
     assert response.headers["content-type"].startswith("text/event-stream")
@@ -398,7 +398,7 @@ def test_a_question_that_makes_no_sense_is_told_so_and_not_ignored(
 
 def test_an_empty_value_means_absent(server):
     with follow(server, "?capability=") as stream:
-        registry.register(CatalogEntryFactory(), "web-search")
+        service.register(CatalogEntryFactory(), "web-search")
         assert names(heard(stream, 1)) == ["web-search"]
 
 
@@ -423,7 +423,7 @@ def test_somebody_without_a_role_may_not(server):
 def test_where_everybody_may_read_everybody_may_listen(server, settings):
     settings.AGENTLENS_ANONYMOUS_READ = True
     with follow(server, headers={}) as stream:
-        registry.register(CatalogEntryFactory(), "web-search")
+        service.register(CatalogEntryFactory(), "web-search")
         assert names(heard(stream, 1)) == ["web-search"]
 
 
@@ -439,20 +439,20 @@ def test_another_sites_page_is_refused_and_our_own_is_not(server):
     assert refused.value.response.status_code == 403
 
     with follow(server, headers=cookie, origin=server) as stream:
-        registry.register(CatalogEntryFactory(), "web-search")
+        service.register(CatalogEntryFactory(), "web-search")
         assert names(heard(stream, 1)) == ["web-search"]
 
 
 def test_what_was_taken_back_before_the_end_is_never_told(server):
     entry = CatalogEntryFactory()
-    one = registry.register(entry, "web-search")
+    one = service.register(entry, "web-search")
     with follow(server) as stream:
         with transaction.atomic():
-            registry.register(entry, "data-analysis")
-            registry.update(one, {"priority": 7})
-            registry.unregister(one)
+            service.register(entry, "data-analysis")
+            service.update(one, {"priority": 7})
+            service.unregister(one)
             transaction.set_rollback(True)
-        registry.register(entry, "translation")
+        service.register(entry, "translation")
         told = heard(stream, 1)
         nothing_more(stream)
 
@@ -461,18 +461,18 @@ def test_what_was_taken_back_before_the_end_is_never_told(server):
 
 def test_a_refused_registration_is_not_told(server):
     entry = CatalogEntryFactory()
-    registry.register(entry, "web-search")
+    service.register(entry, "web-search")
     with follow(server) as stream:
-        with pytest.raises(registry.DuplicateRegistration):
-            registry.register(entry, "web-search")
+        with pytest.raises(service.DuplicateRegistration):
+            service.register(entry, "web-search")
         nothing_more(stream)
 
 
 def test_two_hundred_quick_changes_arrive_in_order(server):
-    one = registry.register(CatalogEntryFactory(), "web-search", priority=0)
+    one = service.register(CatalogEntryFactory(), "web-search", priority=0)
     with opened(server) as stream, opened(server) as other:
         for priority in range(1, 201):
-            registry.update(one, {"priority": priority})
+            service.update(one, {"priority": priority})
         for listener in (stream, other):
             told = [event["data"]["priority"] for event in heard(listener, 200)]
             assert told == list(range(1, 201))
@@ -480,10 +480,10 @@ def test_two_hundred_quick_changes_arrive_in_order(server):
 
 def test_whoever_is_let_in_has_missed_nothing_since(server):
     """An open socket hears what happens from then on, and not a little later."""
-    one = registry.register(CatalogEntryFactory(), "web-search", priority=0)
+    one = service.register(CatalogEntryFactory(), "web-search", priority=0)
     for priority in range(1, 30):
         with opened(server) as stream:
-            registry.update(one, {"priority": priority})
+            service.update(one, {"priority": priority})
             assert heard(stream, 1)[0]["data"]["priority"] == priority
 
 
@@ -557,7 +557,7 @@ def test_who_does_not_read_is_let_go_and_the_others_go_on(server, settings):
             live.send_to_group(GROUP, large)
             assert names(heard(reader, 1)) == ["large"]
         time.sleep(1)
-        registry.register(CatalogEntryFactory(), "translation")
+        service.register(CatalogEntryFactory(), "translation")
         assert names(heard(reader, 1)) == ["translation"]
 
         assert bytes_left(silent) < 10_000_000
@@ -585,7 +585,7 @@ def test_a_stream_that_nobody_reads_is_let_go_altogether(server, settings):
         deadline = time.monotonic() + 20
         while beats() and time.monotonic() < deadline:
             time.sleep(0.05)
-        registry.register(CatalogEntryFactory(), "translation")
+        service.register(CatalogEntryFactory(), "translation")
         assert names(heard(reader, 1)) == ["translation"]
         assert beats() == 0
 
@@ -599,7 +599,7 @@ def test_who_leaves_before_saying_all_leaves_nothing_behind(server, caplog):
         pipe.sendall("\r\n".join(lines).encode())
         time.sleep(0.3)
     with follow(server) as stream:
-        registry.register(CatalogEntryFactory(), "web-search")
+        service.register(CatalogEntryFactory(), "web-search")
         assert names(heard(stream, 1)) == ["web-search"]
 
     assert "Traceback" not in caplog.text
@@ -613,7 +613,7 @@ def test_when_the_line_to_redis_breaks_everybody_is_let_go(server):
         assert closed_with(stream) == 4000
 
     with opened(server) as stream:
-        registry.register(CatalogEntryFactory(), "web-search")
+        service.register(CatalogEntryFactory(), "web-search")
         assert names(heard(stream, 1)) == ["web-search"]
 
 

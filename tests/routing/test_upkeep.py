@@ -10,9 +10,9 @@ from django.db import connection
 from django.utils import timezone
 
 from catalog import worker as background
-from routing import events, registry
+from routing import events, service
+from routing.cleanup import forget, sweep
 from routing.models import CapabilityRegistration, CheckHour, Intent
-from routing.upkeep import forget, sweep
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ def age(registration, seconds):
 def test_draining_takes_no_traffic_at_once_and_goes_when_its_time_is_over(settings):
     settings.AGENTLENS_DRAIN_SECONDS = 60
     registration = RegistrationFactory()
-    registry.unregister(registration, drain=True)
+    service.unregister(registration, drain=True)
     one = CapabilityRegistration.objects.present().with_state().get()
     assert (one.status, one.takes_traffic) == ("draining", False)
     left = one.drain_until - timezone.now()
@@ -50,8 +50,8 @@ def test_only_registrations_are_counted_and_not_what_goes_with_them():
 
 def test_who_becomes_active_again_stays():
     registration = RegistrationFactory()
-    registry.unregister(registration, drain=True)
-    registry.update(registration, {"intent": Intent.ACTIVE})
+    service.unregister(registration, drain=True)
+    service.update(registration, {"intent": Intent.ACTIVE})
 
     assert CapabilityRegistration.objects.get().drain_until is None
     assert sweep() == 0
@@ -59,7 +59,7 @@ def test_who_becomes_active_again_stays():
 
 def test_set_to_drain_by_hand_it_goes_as_well():
     registration = RegistrationFactory()
-    registry.update(registration, {"intent": Intent.DRAINING})
+    service.update(registration, {"intent": Intent.DRAINING})
     assert CapabilityRegistration.objects.get().drain_until is not None
 
     age(registration, 1)
@@ -69,7 +69,7 @@ def test_set_to_drain_by_hand_it_goes_as_well():
 def test_the_same_offer_may_be_made_again_before_the_sweep():
     drained = RegistrationFactory()
     age(drained, 1)
-    again = registry.register(drained.entry, drained.capability)
+    again = service.register(drained.entry, drained.capability)
 
     assert CapabilityRegistration.objects.get() == again
 
@@ -98,7 +98,7 @@ def test_of_requests_long_ago_the_last_count_is_remembered_of_each():
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("remove", [sweep, registry.unregister])
+@pytest.mark.parametrize("remove", [sweep, service.unregister])
 def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
     told = []
     monkeypatch.setattr(

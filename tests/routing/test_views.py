@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from catalog.health.status import record
 from catalog.models import Status
-from routing import counter, registry
+from routing import rotation, service
 from routing.metrics import Outcome, Report, take_in
 from routing.models import CapabilityRegistration, Intent
 from tests.factories import CatalogEntryFactory, UserFactory
@@ -247,7 +247,7 @@ def test_trying_to_balance_shows_weights_and_moves_nothing(reader, providers):
         "333.33",
         "its turn; 100 ÷ 0.3 load: 100.0% of all turns",
     ]
-    assert counter.peek("data-analysis") == 1
+    assert rotation.peek("data-analysis") == 1
 
 
 def test_a_trial_by_version_and_metadata(reader):
@@ -333,7 +333,7 @@ def test_saving_another_priority_does_not_undo_a_drain(editor):
     """The form was drawn before somebody else let it drain."""
     one = offered_by("Quick")
     drawn = CapabilityRegistration.objects.get(pk=one.pk)
-    registry.unregister(one, drain=True)
+    service.unregister(one, drain=True)
     page = editor.get(PAGE).content.decode()
     assert '<option value="draining" selected>' in page
     drawn.intent = Intent.DRAINING

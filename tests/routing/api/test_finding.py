@@ -11,7 +11,7 @@ from django.utils import timezone
 from catalog.health import status as health
 from catalog.health.history import hour_of
 from catalog.models import Status
-from routing import checks, counter, registry
+from routing import health_checks, rotation, service
 from routing.models import CapabilityRegistration, RoutingCounter
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
@@ -486,13 +486,13 @@ def test_of_the_hour_a_day_ago_only_what_is_left_counts(viewer):
 
 
 def test_with_a_check_of_its_own_its_uptime_is_its_own(viewer):
-    one = registry.register(
+    one = service.register(
         CatalogEntryFactory(), "data-analysis", health_check_url="/health"
     )
     this_hour = hour_of(timezone.now())
     health.record(one.entry, well(at=this_hour - timedelta(hours=2)))
-    checks.record(one, failed(this_hour - timedelta(hours=2)))
-    checks.record(one, well(at=this_hour - timedelta(hours=1)))
+    health_checks.record(one, failed(this_hour - timedelta(hours=2)))
+    health_checks.record(one, well(at=this_hour - timedelta(hours=1)))
 
     assert uptime(viewer) == 50.0
 
@@ -504,7 +504,7 @@ def test_asking_for_the_headers_alone_is_no_request(viewer):
         viewer.head(f"{REGISTRY}/data-analysis?routing_strategy=load_balance")
 
     assert ask(viewer, routing_strategy="load_balance", peek="true").json() == before
-    assert counter.peek("data-analysis") == 1
+    assert rotation.peek("data-analysis") == 1
 
 
 def test_a_provider_has_the_same_figures_here_and_in_the_list(viewer, editor):

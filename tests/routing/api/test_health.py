@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from catalog.health import status as health
 from catalog.models import Status
-from routing import checks, registry
+from routing import health_checks, service
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
 from tests.refusals import assert_refused
@@ -39,7 +39,7 @@ def offer(capability: str, *states: str) -> None:
 
 
 def offer_with_check(**members):
-    return registry.register(
+    return service.register(
         CatalogEntryFactory(**members), "data-analysis", health_check_url="/health"
     )
 
@@ -141,7 +141,7 @@ def test_three_failures_in_a_row_are_unhealthy_and_one_answer_is_well_again(view
     one = offer_with_check()
     seen = []
     for probe in (well(), failed(), failed(), failed(), well()):
-        checks.record(one, probe)
+        health_checks.record(one, probe)
         seen.append(provider_of(viewer, one)["status"])
 
     assert seen == ["healthy", "degraded", "degraded", "unhealthy", "healthy"]
@@ -151,7 +151,7 @@ def test_three_failures_in_a_row_are_unhealthy_and_one_answer_is_well_again(view
 def test_how_many_failures_it_takes_is_a_setting(viewer, settings):
     settings.AGENTLENS_OFFLINE_AFTER = 1
     one = offer_with_check()
-    checks.record(one, failed())
+    health_checks.record(one, failed())
 
     assert provider_of(viewer, one)["status"] == "unhealthy"
 
@@ -159,7 +159,7 @@ def test_how_many_failures_it_takes_is_a_setting(viewer, settings):
 def test_a_check_of_its_own_tells_instead_of_its_agents_probes(viewer):
     one = offer_with_check(status=GONE, last_error="HTTP 500", consecutive_failures=9)
     before = provider_of(viewer, one)
-    checks.record(one, well(200))
+    health_checks.record(one, well(200))
 
     assert before["status"] == "unknown"
     after = provider_of(viewer, one)

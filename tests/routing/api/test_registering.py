@@ -11,8 +11,8 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from catalog.models import Status
+from routing.cleanup import sweep
 from routing.models import CapabilityRegistration
-from routing.upkeep import sweep
 from tests.factories import CatalogEntryFactory, UserFactory
 from tests.refusals import assert_refused
 from tests.routing.factories import RegistrationFactory

@@ -2,10 +2,10 @@
 
 from django import forms
 
-from . import decisions
-from .decisions import Question
-from .models import CapabilityRegistration
-from .strategies import STRATEGIES
+from .. import decisions
+from ..decisions import Question
+from ..models import CapabilityRegistration
+from ..strategies import STRATEGIES
 
 
 class TrialForm(forms.Form):

@@ -8,7 +8,7 @@ from django.db import transaction
 from catalog.events import EntryIngested
 from catalog.models import CatalogEntry
 
-from . import registry
+from . import service
 from .models import CapabilityRegistration, Intent
 
 PROTOCOL, KIND = "config", "config.capability"
@@ -35,14 +35,14 @@ def agree(entry_id: UUID) -> None:
     for name, offer in declared(entry).items():
         registration = known.pop(name, None)
         if registration is None:
-            registry.register(entry, name, declared=True, **offer)
+            service.register(entry, name, declared=True, **offer)
         elif registration.declared:
             # What drains is on its way out; the file says that it is not.
             back = {"intent": Intent.ACTIVE} if registration.drain_until else {}
-            registry.update(registration, offer | back)
+            service.update(registration, offer | back)
     for registration in known.values():
         if registration.declared:
-            registry.unregister(registration)
+            service.unregister(registration)
 
 
 def declared(entry: CatalogEntry) -> dict[str, dict[str, Any]]:

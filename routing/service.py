@@ -13,8 +13,8 @@ from django.utils import timezone
 from catalog.models import CatalogEntry
 
 from . import events
-from .checks import start_over
 from .conf import conf
+from .health_checks import start_over
 from .models import CapabilityRegistration, Intent, RegistrationQuerySet
 
 # A status is what callers see; what they may set is the intent.

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from . import registry
+from . import service
 from .metrics import HOUR
 from .models import CapabilityRegistration, CheckHour, RequestSecond
 
@@ -15,7 +15,7 @@ KEEP_HOURS = timedelta(days=2)
 def sweep() -> int:
     """Remove what has drained; how many that was."""
     drained = CapabilityRegistration.objects.filter(drain_until__lte=timezone.now())
-    return registry.remove(drained)
+    return service.remove(drained)
 
 
 def forget() -> None:

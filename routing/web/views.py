@@ -13,13 +13,13 @@ from django.views.decorators.vary import vary_on_headers
 
 from catalog.web import permission_needed, wants_partial
 
-from . import decisions, registry
-from .conf import conf
-from .decisions import Decision
+from .. import decisions, service
+from ..conf import conf
+from ..decisions import Decision
+from ..health import overall
+from ..models import CapabilityRegistration, Intent
+from ..strategies import STRATEGIES
 from .forms import OfferForm, TrialForm
-from .health import overall
-from .models import CapabilityRegistration, Intent
-from .strategies import STRATEGIES
 
 PAGE_SIZE = 25
 reader = permission_needed("routing.view_capabilityregistration")
@@ -130,7 +130,7 @@ def change(request, key):
     if form.is_valid():
         changes = {name: form.cleaned_data[name] for name in form.changed_data}
         try:
-            registry.update(offer, changes)
+            service.update(offer, changes)
         except CapabilityRegistration.DoesNotExist:
             return taken_back(request)
         messages.success(request, f"{offer.entry} {told_of(changes)}.")

@@ -1,6 +1,5 @@
 """The `agentlens` command."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -10,11 +9,8 @@ import socket
 import sys
 import tempfile
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
-from functools import partial
-from pathlib import Path
 
 import click
 import django
@@ -23,6 +19,8 @@ from django.core.exceptions import ImproperlyConfigured
 PROGRESS = {"show_pos": True, "width": 30, "file": sys.stderr}
 # Clients have little to say over a socket.
 SOCKET_BYTES = 65_536
+# How a command ends whose options make no sense.
+USAGE = 2
 # As much of a text as a table shows.
 CELL_LENGTH = 40
 
@@ -47,6 +45,18 @@ def on_database():
     except OperationalError as error:
         reason = str(error).strip().partition("\n")[0]
         raise click.ClickException(f"The database cannot be used: {reason}") from error
+
+
+def run_command(name: str, *arguments: str, **options) -> None:
+    """Run one of Django's management commands, with its errors in click's words."""
+    from django.core.management import CommandError, call_command
+
+    try:
+        call_command(name, *arguments, **options)
+    except CommandError as error:
+        is_usage = error.returncode == USAGE
+        kind = click.UsageError if is_usage else click.ClickException
+        raise kind(str(error)) from error
 
 
 class OnTables(click.Command):
@@ -132,13 +142,7 @@ def shared_metrics(workers: int):
 @click.option("--once", is_flag=True, help="Do what is due now, and end.")
 def probe(once: bool):
     """Probe agents as they come due; run as many of these as you like, anywhere."""
-    from catalog import worker as background
-
-    if once:
-        click.echo(f"{asyncio.run(background.run_once())} agents probed")
-        return
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(background.run_until_stopped())
+    run_command("probe_agents", once=once)
 
 
 @main.command(name="import", cls=OnTables)
@@ -156,100 +160,16 @@ def probe(once: bool):
 @click.option("--warnings", is_flag=True, help="Tell what is odd about definitions.")
 def import_(targets: tuple[str, ...], protocol: str, warnings: bool, **given: str):
     """Catalogue definitions from files, folders, URLs and exports (.jsonl)."""
-    from capabilities.parsers import parsers
-
-    if protocol and protocol not in parsers:
-        known = ", ".join(parser.slug for parser in parsers)
-        raise click.BadParameter(f"must be one of: {known}", param_hint="--protocol")
-    items = list(items_of(targets, protocol, **given))
-    results: Counter[str] = Counter()
-    remarks: list[str] = []
-    with click.progressbar(items, label="Importing", **PROGRESS) as progress:
-        for item in progress:
-            remarks += attempt(item, results, warnings)
-    if not items:
-        remarks.append("There is nothing to import there.")
-    for line in remarks:
-        click.echo(line, err=True)
-    click.echo(summary(results))
-    sys.exit(1 if results["refused"] else 0)
-
-
-def items_of(targets, protocol, endpoint, capabilities_url, authorization):
-    """What each target is; what was said of one agent is not for several."""
-    from catalog.models import Source
-    from catalog.outbound import authorization_fault
-    from catalog.registration import Item, import_url, items_in, register
-
-    urls = [target for target in targets if re.match(r"[A-Za-z][\w+.-]*://", target)]
-    paths = [Path(target) for target in targets if target not in urls]
-    if (authorization or capabilities_url) and len(urls) > 1:
-        raise click.UsageError("Give one URL at a time with what is meant for one.")
-    if fault := authorization_fault(authorization):
-        raise click.BadParameter(fault, param_hint="--authorization")
-    for url in urls:
-        given = (url, protocol, authorization, capabilities_url)
-        yield Item(url, partial(import_url, *given))
-    if endpoint:
-        if len(paths) != 1 or not paths[0].is_file():
-            raise click.BadParameter("is for one file", param_hint="--endpoint")
-        given = {"usual": Source.IMPORT, "endpoint": endpoint}
-        raw = paths[0].read_bytes()
-        yield Item(str(paths[0]), partial(register, raw, protocol, **given))
-        return
-    yield from items_in(paths, protocol)
-
-
-def attempt(item, results: Counter[str], warnings: bool) -> list[str]:
-    """Do it and count it; what there is to say of it."""
-    from django.core.exceptions import ValidationError
-
-    from capabilities.parsers import ParseError
-    from catalog.outbound import FetchError
-    from catalog.registration import ImportRefused, NotTransferable
-
-    reasons: list[str] = []
-    try:
-        outcome = item.run()
-    except ParseError as error:
-        reasons = [f"{p.path} {p.message}" for p in error.reading.errors]
-    except (FetchError, ImportRefused, NotTransferable, ValidationError) as error:
-        reasons = [str(error)]
-    except OSError as error:
-        reasons = [error.strerror or str(error)]
-    else:
-        results[outcome.result] += 1
-        results["warnings"] += len(outcome.warnings)
-        odd = [f"{p.path} {p.message}" for p in outcome.warnings]
-        problem = outcome.entry.definition_problem
-        told = odd if warnings else [problem] if problem else []
-        return [f"{item.name}: warning: {text}" for text in told]
-    results["refused"] += 1
-    return [f"{item.name}: " + "\n  ".join(reasons)]
-
-
-def summary(results: Counter[str]) -> str:
-    told = (
-        f"{results['created']} new, {results['updated']} updated,"
-        f" {results['unchanged']} unchanged, {results['refused']} refused"
-    )
-    count = results["warnings"]
-    odd = f"; {count} warnings (--warnings tells them)" if count else ""
-    return told + odd
+    # After the dashes nothing is an option, whatever it looks like.
+    given |= {"protocol": protocol, "warnings": warnings}
+    run_command("import_agents", "--", *targets, **given)
 
 
 @main.command(cls=OnTables)
 @click.option("-o", "--output", type=click.File("w", "utf-8", lazy=True), default="-")
 def export(output):
     """Write the catalog as JSON lines, which `import` reads again."""
-    from catalog.models import CatalogEntry
-    from catalog.registration import export_lines
-
-    length = CatalogEntry.objects.count()
-    lines = export_lines()
-    with click.progressbar(lines, length, "Exporting", **PROGRESS) as progress:
-        for line in progress:
-            output.write(line + "\n")
+    run_command("export_agents", output=output)
 
 
 @main.group()
@@ -362,15 +282,7 @@ def width(text: str) -> int:
 @main.command(cls=OnTables)
 def reindex():
     """Rebuild the search index: needed only if it was damaged from outside."""
-    from catalog.models import CatalogEntry
-    from catalog.search import rebuild
-
-    length, count = CatalogEntry.objects.count(), 0
-    with click.progressbar(length=length, label="Indexing", **PROGRESS) as progress:
-        for indexed in rebuild():
-            progress.update(indexed)
-            count += indexed
-    click.echo(f"{count} entries indexed")
+    run_command("reindex_capabilities")
 
 
 @main.command(

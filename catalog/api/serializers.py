@@ -13,6 +13,7 @@ from capabilities.records import DESCRIPTION_LIMIT, DISPLAY_NAME_LIMIT
 from ..ingestion import Result
 from ..models import AgentType, CatalogEntry, DefinitionChange, Provider, Status
 from ..outbound import authorization_fault
+from .base import ShortListField, TextField
 from .health import HealthSerializer
 
 
@@ -28,24 +29,6 @@ def snippet(capability) -> dict:
     core = {key: getattr(capability, key) for key in ("kind", "name", "description")}
     # Twice: it comes first, and no property can stand in for it.
     return core | own | core
-
-
-class TextField(serializers.CharField):
-    """A text; a number is not taken for one."""
-
-    def to_internal_value(self, data):
-        if not isinstance(data, str):
-            self.fail("invalid")
-        return super().to_internal_value(data)
-
-
-class ShortListField(serializers.ListField):
-    """A list whose length is looked at before each of its items is."""
-
-    def to_internal_value(self, data):
-        if isinstance(data, list) and len(data) > self.max_length:
-            self.fail("max_length", max_length=self.max_length)
-        return super().to_internal_value(data)
 
 
 class CapabilitySnippetSerializer(serializers.Serializer):

@@ -6,7 +6,7 @@ import re
 from rest_framework import serializers
 
 from capabilities.validators import capability_name_fault
-from catalog.api.serializers import TextField
+from catalog.api.base import NumberField, TextField, WholeNumberField
 
 from ..models import PRIORITY_LIMIT, STATUSES, Intent
 from ..strategies import STRATEGIES
@@ -18,22 +18,6 @@ REPORT_LIMIT = 1000
 DAY_MS = 86_400_000
 COUNT_LIMIT = 1_000_000_000
 METADATA_LIMIT = 65_536
-
-
-class WholeNumberField(serializers.IntegerField):
-    """A whole number; neither a text nor true is taken for one."""
-
-    def to_internal_value(self, data):
-        if not isinstance(data, int) or isinstance(data, bool):
-            self.fail("invalid")
-        return super().to_internal_value(data)
-
-
-class NumberField(serializers.FloatField):
-    def to_internal_value(self, data):
-        if not isinstance(data, int | float) or isinstance(data, bool):
-            self.fail("invalid")
-        return super().to_internal_value(data)
 
 
 class OfferSerializer(serializers.Serializer):

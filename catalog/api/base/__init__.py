@@ -11,6 +11,7 @@ from .errors import (
     PeerNotFound,
     Refusal,
 )
+from .fields import NumberField, ShortListField, TextField, WholeNumberField
 from .pagination import StrictPagination
 from .parsers import DEFINITION_PARSERS, DefinitionParser
 from .permissions import CHANGE, VIEW, CanReadCatalog, CatalogPermissions
@@ -30,11 +31,15 @@ __all__ = [
     "InvalidBody",
     "InvalidKey",
     "InvalidParameter",
+    "NumberField",
     "PeerNotFound",
     "Refusal",
+    "ShortListField",
     "StrictFilterBackend",
     "StrictPagination",
     "StrictParameters",
+    "TextField",
+    "WholeNumberField",
     "boolean",
     "validated",
 ]

@@ -1,0 +1,18 @@
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+
+def progress_bar(items: Iterable[Any] | None, label: str, length: int | None = None):
+    """A bar on a terminal's stderr; nothing where nobody watches."""
+    return click.progressbar(
+        items,
+        length=length,
+        label=label,
+        show_pos=True,
+        width=30,
+        file=sys.stderr,
+        hidden=not sys.stderr.isatty(),
+    )

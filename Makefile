@@ -31,7 +31,7 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/djlint --lint --check --quiet templates
+	$(BIN)/djlint --lint --check --quiet templates catalog routing
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	ALLOWED_HOSTS=agentlens.example AGENTLENS_HSTS_SECONDS=31536000 \
 	  AGENTLENS_SSL_REDIRECT=on $(BIN)/python manage.py check --deploy --fail-level WARNING

@@ -5,10 +5,12 @@ from typing import Any
 from urllib.parse import quote
 
 from django import template
+from django.apps import apps
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django.utils.timesince import timesince
+from django_htmx.jinja import htmx_script
 
 from capabilities.kinds import is_relied_on, kinds
 from capabilities.parsers import parsers
@@ -27,6 +29,12 @@ def icon(name: str) -> str:
         '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">{}</svg>',
         mark_safe(ICONS.get(name, ICONS["dot"])),  # noqa: S308 - our own drawing
     )
+
+
+@register.simple_tag
+def htmx_script_if_installed() -> str:
+    """The script of htmx; the pages work without it as well."""
+    return htmx_script() if apps.is_installed("django_htmx") else ""
 
 
 @register.filter

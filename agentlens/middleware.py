@@ -1,11 +1,14 @@
-"""What every answer gets: an ETag, a policy, and errors in one shape."""
+"""What every response gets: an id, an ETag, a policy, and errors in one shape."""
 
 import hashlib
 from http import HTTPStatus
 
 from django.utils.cache import get_conditional_response, patch_cache_control
 
+from catalog.api.base import REQUEST_ID, request_id_of
+
 from .errors import error_response
+from .request_ids import current_request_id
 
 POLICY = "; ".join(
     [
@@ -20,6 +23,21 @@ POLICY = "; ".join(
         "base-uri 'none'",
     ]
 )
+
+
+def request_id(get_response):
+    """Give every request an id, and return it with the response."""
+
+    def middleware(request):
+        mark = current_request_id.set(request_id_of(request))
+        try:
+            response = get_response(request)
+            response[REQUEST_ID] = request_id_of(request)
+        finally:
+            current_request_id.reset(mark)
+        return response
+
+    return middleware
 
 
 def content_security_policy(get_response):

@@ -16,11 +16,12 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
+from catalog.api.base import request_id_of
 from catalog.events import LiveConsumer
 from routing.events import RegistryConsumer, RegistryStream
 
 from .errors import error_response
-from .request_ids import id_for, request_id
+from .middleware import request_id
 
 PLACES = {
     "/ws/catalog": LiveConsumer.as_asgi(),
@@ -54,7 +55,7 @@ async def streams(scope, receive, send):
     elif fault := place.fault(scope["query_string"]):
         await refuse(request, 400, send, fault)
     else:
-        known = {"user": user, "request_id": id_for(request)}
+        known = {"user": user, "request_id": request_id_of(request)}
         try:
             await place.as_asgi()({**scope, **known}, receive, send)
         except asyncio.CancelledError:

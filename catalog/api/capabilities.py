@@ -13,10 +13,10 @@ from ..models import Capability, split_key
 from . import examples
 from .base import (
     CapabilityNotFound,
+    CatalogAPIMixin,
     InvalidKey,
     InvalidParameter,
     StrictPagination,
-    StrictParameters,
 )
 from .health import HealthSerializer
 from .serializers import CapabilityKeySerializer, ProviderSerializer, snippet
@@ -63,12 +63,11 @@ class CapabilityDetailSerializer(serializers.Serializer):
     agents = OfferSerializer(many=True)
 
 
-class CapabilityViewSet(StrictParameters, GenericViewSet):
+class CapabilityViewSet(CatalogAPIMixin, GenericViewSet):
     """What agents can do."""
 
     queryset = Capability.objects.all()
     serializer_class = CapabilityInstanceSerializer
-    filter_backends = []
     lookup_field = "key"
     parameters = {"list": ("q", "kind", "sort", *StrictPagination.parameters)}
 

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from ..comparison import Comparison, NotComparable, compare, ids_of
 from ..models import CatalogEntry
-from .base import CanReadCatalog, EntryNotFound, InvalidParameter, StrictParameters
+from .base import CanReadCatalog, CatalogAPIMixin, EntryNotFound, InvalidParameter
 from .serializers import CapabilityKeySerializer, EntrySerializer
 
 IDS = OpenApiParameter(
@@ -58,7 +58,7 @@ class ComparisonSerializer(serializers.Serializer):
     )
 
 
-class CompareView(StrictParameters, APIView):
+class CompareView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
     takes = repeatable = ("id",)
 

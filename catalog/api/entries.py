@@ -26,12 +26,12 @@ from .base import (
     DEFINITION_PARSERS,
     VIEW,
     CanReadCatalog,
+    CatalogAPIMixin,
     Conflict,
     EntryNotFound,
     InvalidParameter,
     StrictFilterBackend,
     StrictPagination,
-    StrictParameters,
     boolean,
     validated,
 )
@@ -63,7 +63,7 @@ DEFINITION = {"application/json": OpenApiTypes.OBJECT, "text/plain": OpenApiType
 
 
 class CatalogEntryViewSet(
-    StrictParameters, mixins.ListModelMixin, mixins.DestroyModelMixin, GenericViewSet
+    CatalogAPIMixin, mixins.ListModelMixin, mixins.DestroyModelMixin, GenericViewSet
 ):
     """Catalogued agents."""
 
@@ -276,10 +276,9 @@ class CatalogEntryViewSet(
         )
 
 
-class KindViewSet(StrictParameters, mixins.ListModelMixin, GenericViewSet):
+class KindViewSet(CatalogAPIMixin, mixins.ListModelMixin, GenericViewSet):
     serializer_class = KindSerializer
     permission_classes = [CanReadCatalog]
-    filter_backends = []
     parameters = {"list": StrictPagination.parameters}
 
     def get_queryset(self):
@@ -291,7 +290,7 @@ class KindViewSet(StrictParameters, mixins.ListModelMixin, GenericViewSet):
         return super().list(request, *args, **kwargs)
 
 
-class StatsView(StrictParameters, APIView):
+class StatsView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
 
     @extend_schema(summary="Count the catalog", responses=StatsSerializer)

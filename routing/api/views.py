@@ -8,11 +8,11 @@ from rest_framework.viewsets import ViewSet
 
 from catalog.api.base import (
     CapabilityNotFound,
+    CatalogAPIMixin,
     CatalogPermissions,
     InvalidBody,
     InvalidParameter,
     StrictPagination,
-    StrictParameters,
     boolean,
     validated,
 )
@@ -63,7 +63,7 @@ class RegistryPermissions(CatalogPermissions):
     }
 
 
-class RegistryViewSet(StrictParameters, ViewSet):
+class RegistryViewSet(CatalogAPIMixin, ViewSet):
     """Which agents take traffic for a named capability, and which one takes it next."""
 
     permission_classes = [RegistryPermissions]

@@ -1,5 +1,12 @@
 """What every view of the API is made of."""
 
+from .error_responses import (
+    CODES,
+    REQUEST_ID,
+    error_body,
+    exception_handler,
+    request_id_of,
+)
 from .errors import (
     BodyTooLarge,
     CapabilityNotFound,
@@ -15,15 +22,19 @@ from .fields import NumberField, ShortListField, TextField, WholeNumberField
 from .pagination import StrictPagination
 from .parsers import DEFINITION_PARSERS, DefinitionParser
 from .permissions import CHANGE, VIEW, CanReadCatalog, CatalogPermissions
-from .strict import StrictFilterBackend, StrictParameters, boolean, validated
+from .strict import StrictFilterBackend, boolean, validated
+from .views import CatalogAPIMixin
 
 __all__ = [
     "CHANGE",
+    "CODES",
     "DEFINITION_PARSERS",
+    "REQUEST_ID",
     "VIEW",
     "BodyTooLarge",
     "CanReadCatalog",
     "CapabilityNotFound",
+    "CatalogAPIMixin",
     "CatalogPermissions",
     "Conflict",
     "DefinitionParser",
@@ -37,9 +48,11 @@ __all__ = [
     "ShortListField",
     "StrictFilterBackend",
     "StrictPagination",
-    "StrictParameters",
     "TextField",
     "WholeNumberField",
     "boolean",
+    "error_body",
+    "exception_handler",
+    "request_id_of",
     "validated",
 ]

@@ -24,4 +24,13 @@ class CatalogPermissions(BasePermission):
         by_action = getattr(view, "permissions", {})
         action = getattr(view, "action", None)
         needed = by_action.get(action) or self.needed.get(request.method)
-        return needed is None or request.user.has_perm(needed)
+        if needed is None:
+            # Nobody may what is not listed; what the view lacks is answered 405.
+            return not answers(view, request.method)
+        return request.user.has_perm(needed)
+
+
+def answers(view, method: str) -> bool:
+    """Whether the view has a handler for the method."""
+    name = method.lower()
+    return name in view.http_method_names and hasattr(view, name)

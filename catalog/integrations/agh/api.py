@@ -16,11 +16,11 @@ from ...api.base import (
     BodyTooLarge,
     CanReadCatalog,
     CapabilityNotFound,
+    CatalogAPIMixin,
     DefinitionParser,
     InvalidParameter,
     PeerNotFound,
     Refusal,
-    StrictParameters,
 )
 from .directory import Peer, find_peer
 from .inbox import take
@@ -66,7 +66,7 @@ class EnvelopesSerializer(serializers.Serializer):
     envelopes = serializers.ListField(child=serializers.DictField())
 
 
-class EnvelopesView(StrictParameters, APIView):
+class EnvelopesView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
     parser_classes = [DefinitionParser]
 
@@ -106,7 +106,7 @@ def is_kept(envelope: Envelope) -> bool:
     return envelope.is_handled and not envelope.is_request
 
 
-class PeerView(StrictParameters, APIView):
+class PeerView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
     takes = ("channel",)
 

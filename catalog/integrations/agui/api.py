@@ -10,7 +10,7 @@ from capabilities.parsers import stated
 from capabilities.problems import Problems
 from capabilities.protocols.agui import Facts, capabilities_schema, take_snapshot
 
-from ...api.base import CanReadCatalog, EntryNotFound, StrictParameters
+from ...api.base import CanReadCatalog, CatalogAPIMixin, EntryNotFound
 from ...models import CatalogEntry
 
 SNAPSHOT = OpenApiExample(
@@ -26,7 +26,7 @@ SNAPSHOT = OpenApiExample(
 )
 
 
-class SnapshotView(StrictParameters, APIView):
+class SnapshotView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
 
     @extend_schema(

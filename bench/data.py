@@ -7,7 +7,6 @@ from uuid import UUID
 import orjson
 from django.db import connection, transaction
 
-from catalog import search
 from catalog.models import (
     AgentType,
     Capability,
@@ -17,6 +16,7 @@ from catalog.models import (
     Status,
     agent_key,
 )
+from catalog.search.indexer import index_entries
 
 from .words import SEED, Words
 
@@ -40,7 +40,7 @@ def build(capabilities: int, maker: "Maker") -> None:
     for start in range(0, agents, CHUNK):
         maker.write(range(start, min(start + CHUNK, agents)))
     with transaction.atomic():
-        search.index(CatalogEntry.objects.all())
+        index_entries(CatalogEntry.objects.all())
     settle()
 
 

@@ -6,7 +6,6 @@ import factory
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 
-from catalog import search
 from catalog.models import (
     AgentType,
     Capability,
@@ -16,6 +15,7 @@ from catalog.models import (
     Status,
     agent_key,
 )
+from catalog.search.indexer import index_entries
 
 
 class UserFactory(factory.django.DjangoModelFactory):
@@ -82,7 +82,7 @@ class CatalogEntryFactory(factory.django.DjangoModelFactory):
         """One capability of each of these kinds, and the entry found by search."""
         for kind in kinds or []:
             CapabilityFactory(agent_type=self.agent_type, kind=kind)
-        search.index(CatalogEntry.objects.filter(pk=self.pk))
+        index_entries(CatalogEntry.objects.filter(pk=self.pk))
 
 
 def skill(name="Translate text", **members):

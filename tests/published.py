@@ -2,9 +2,9 @@
 
 import json
 
-from catalog import search
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
+from catalog.search.indexer import index_entries
 from tests.factories import card, skill
 
 
@@ -13,7 +13,7 @@ def publish(document: dict, status: str = Status.ACTIVE, **health) -> CatalogEnt
     entry = register(json.dumps(document).encode()).entry
     entries = CatalogEntry.objects.filter(pk=entry.pk)
     entries.update(status=status, **health)
-    search.index(entries)
+    index_entries(entries)
     return entries.get()
 
 

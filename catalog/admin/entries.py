@@ -1,4 +1,5 @@
 from django.contrib import admin, messages
+from django.http import Http404
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
@@ -91,8 +92,14 @@ class CatalogEntryAdmin(admin.ModelAdmin):
         return search.matching(queryset, search_term[: search.QUERY_LIMIT]), False
 
     def save_model(self, request, entry, form, change):
-        entry.save(update_fields=[*form.changed_data, "updated_at"])
-        search.index(CatalogEntry.objects.filter(pk=entry.pk))
+        changes = {name: form.cleaned_data[name] for name in form.changed_data}
+        try:
+            curate(entry, changes, by=request.user)
+        except CatalogEntry.DoesNotExist as error:
+            raise Http404("This agent was removed meanwhile") from error
+
+    def log_change(self, request, entry, message):
+        """Curation has written the history of what it changed already."""
 
     @admin.display(description="Protocol", ordering="agent_type__protocol")
     def protocol(self, entry):

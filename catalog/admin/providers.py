@@ -1,8 +1,8 @@
 from django.contrib import admin
 from django.db.models import Count
 
-from .. import search
-from ..models import CatalogEntry, Provider
+from ..models import Provider
+from ..search import save_provider
 
 
 @admin.register(Provider)
@@ -25,5 +25,4 @@ class ProviderAdmin(admin.ModelAdmin):
 
     def save_model(self, request, provider, form, change):
         """Its agents are found under its new name at once."""
-        super().save_model(request, provider, form, change)
-        search.index(CatalogEntry.objects.filter(agent_type__provider=provider))
+        save_provider(provider)

@@ -9,9 +9,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from .. import search
 from ..models import AgentType, CatalogEntry, Provider, Source, Status
 from ..registration import register
+from ..search import save_entry, state_change
 from .past import invent_past
 
 HERE = files(__name__)
@@ -40,7 +40,7 @@ def tell(agent: dict[str, Any]) -> CatalogEntry:
     entry = register(newest, source=Source.DEMO).entry
     now = timezone.now()
     since = agent["minutes_since_success"]
-    entry.status = agent["status"]
+    before, entry.status = entry.status, agent["status"]
     entry.categories = agent["categories"]
     entry.latency_ms = agent["latency_ms"]
     entry.consecutive_failures = agent["consecutive_failures"]
@@ -48,8 +48,8 @@ def tell(agent: dict[str, Any]) -> CatalogEntry:
     entry.last_success_at = None if since is None else now - timedelta(minutes=since)
     if entry.status != Status.UNKNOWN and not entry.declared:
         entry.last_probed_at = now
-    entry.save()
-    search.index(CatalogEntry.objects.filter(pk=entry.pk))
+    changes = [state_change(entry, before)] if entry.status != before else []
+    save_entry(entry, *changes)
     invent_past(entry)
     return entry
 

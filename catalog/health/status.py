@@ -4,15 +4,13 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
-from .. import search
 from ..conf import conf
-from ..events import StateChanged, publish
-from ..models import REACHABLE, CatalogEntry, Status
+from ..models import CatalogEntry, Status
+from ..search import save_states
 from . import history
 
 ERROR_LIMIT = 500
@@ -90,8 +88,8 @@ def record_all(findings: Iterable[tuple[CatalogEntry, Probe]]) -> int:
     before = {entry.pk: entry.status for entry in entries}
     moved = [entry for entry in entries if is_news(entry, probes[entry.pk])]
     for entry in moved:
-        move(entry, probes[entry.pk])
-    tell(moved, before)
+        apply_probe(entry, probes[entry.pk])
+    save_states(moved, WRITTEN, before)
     return len(moved)
 
 
@@ -101,8 +99,8 @@ def is_news(entry: CatalogEntry, probe: Probe) -> bool:
     return all(moment is None or moment < probe.at for moment in known)
 
 
-def move(entry: CatalogEntry, probe: Probe) -> None:
-    """Take the entry to the state the probe shows."""
+def apply_probe(entry: CatalogEntry, probe: Probe) -> None:
+    """Set the entry to the state that the probe shows; the caller saves it."""
     state = after(probe, entry.consecutive_failures)
     entry.status, entry.consecutive_failures = state.status, state.failures
     entry.last_probed_at, entry.last_error = probe.at, probe.error
@@ -110,24 +108,6 @@ def move(entry: CatalogEntry, probe: Probe) -> None:
         entry.latency_ms = probe.latency_ms
         entry.last_success_at = probe.heard_at or probe.at
     entry.next_probe_at = probe.holds_until or ask_again_at(state.failures)
-    # Quicker than `save`, which looks at much that cannot be here.
-    written = {name: getattr(entry, name) for name in WRITTEN}
-    CatalogEntry.objects.filter(pk=entry.pk).update(**written)
-
-
-def tell(moved: list[CatalogEntry], before: dict[UUID, str]) -> None:
-    """Search and listeners hear of those whose state is another."""
-    changed = [entry for entry in moved if entry.status != before[entry.pk]]
-    came_or_went = [
-        entry.pk
-        for entry in changed
-        if (before[entry.pk] in REACHABLE) != (entry.status in REACHABLE)
-    ]
-    if came_or_went:
-        search.index(CatalogEntry.objects.filter(pk__in=came_or_went))
-    for entry in changed:
-        told = before[entry.pk], entry.status, entry.latency_ms, entry.last_error
-        publish(StateChanged(entry.pk, *told))
 
 
 WRITTEN = [

@@ -7,9 +7,8 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from .. import search
-from ..events import StateChanged, publish
 from ..models import CatalogEntry
+from ..search import save_entry, state_change
 
 
 def curate(
@@ -28,22 +27,21 @@ def curate(
         before = {name: getattr(entry, name) for name in changes}
         altered = [name for name in changes if before[name] != changes[name]]
         if altered:
-            write(entry, {name: changes[name] for name in altered})
+            save_changes(entry, {name: changes[name] for name in altered})
             remember(entry, by, history_message(entry, altered, reason))
-        if "status" in altered:
-            told = (before["status"], entry.status, entry.latency_ms)
-            publish(StateChanged(entry.pk, *told))
     return entry
 
 
-def write(entry: CatalogEntry, changes: dict[str, Any]) -> None:
+def save_changes(entry: CatalogEntry, changes: dict[str, Any]) -> None:
+    before = entry.status
     for name, value in changes.items():
         setattr(entry, name, value)
     written = [*changes, "updated_at"]
+    events = []
     if "status" in changes:
         written += start_over(entry)
-    entry.save(update_fields=written)
-    search.index(CatalogEntry.objects.filter(pk=entry.pk))
+        events = [state_change(entry, before)]
+    save_entry(entry, *events, fields=written)
 
 
 def start_over(entry: CatalogEntry) -> list[str]:

@@ -12,9 +12,8 @@ from capabilities.parsers import examine, merges_capabilities
 from capabilities.problems import Problem
 from capabilities.records import AgentRecord, CapabilityRecord
 
-from .. import search
 from ..conf import conf
-from ..events import EntryIngested, publish
+from ..events import EntryIngested
 from ..health import ERROR_LIMIT, lease_end, spread
 from ..models import (
     AgentType,
@@ -25,6 +24,7 @@ from ..models import (
     Status,
     agent_key,
 )
+from ..search import save_entry, save_seen
 from .definition import Definition, Due
 from .diff import Changes, compare, content, contents
 
@@ -83,7 +83,6 @@ def write(definition: Definition) -> Outcome:
     definition = definition.beside(entry.agent_type.capabilities.all())
     if is_known(entry.agent_type, definition):
         see_again(entry, definition)
-        publish(EntryIngested(entry.pk, Result.UNCHANGED))
         return Outcome(entry, Result.UNCHANGED)
     then = definition.refreshes
     if then is not None and then.validity_last_seen != entry.validity_last_seen:
@@ -132,8 +131,7 @@ def create(definition: Definition, key: str) -> Outcome:
     if entry.declared:
         entry.status = Status.ACTIVE
     touch(entry, definition)
-    search.index(CatalogEntry.objects.filter(pk=entry.pk))
-    publish(EntryIngested(entry.pk, Result.CREATED))
+    save_entry(entry, EntryIngested(entry.pk, Result.CREATED))
     return Outcome(entry, Result.CREATED)
 
 
@@ -147,7 +145,7 @@ def update(entry: CatalogEntry, definition: Definition) -> Outcome:
     touch(entry, definition)
     changes = compare(before, contents(definition.record.capabilities))
     if definition.repeats_itself and not changes and not renamed:
-        publish(EntryIngested(entry.pk, Result.UNCHANGED))
+        save_seen(entry, EntryIngested(entry.pk, Result.UNCHANGED))
         return Outcome(entry, Result.UNCHANGED)
     DefinitionChange.objects.create(
         entry=entry,
@@ -161,8 +159,7 @@ def update(entry: CatalogEntry, definition: Definition) -> Outcome:
     )
     forgotten = entry.changes.values("pk")[CHANGES_KEPT:]
     DefinitionChange.objects.filter(pk__in=forgotten).delete()
-    search.index(CatalogEntry.objects.filter(pk=entry.pk))
-    publish(EntryIngested(entry.pk, Result.UPDATED))
+    save_entry(entry, EntryIngested(entry.pk, Result.UPDATED))
     return Outcome(entry, Result.UPDATED, changes)
 
 
@@ -231,7 +228,6 @@ def touch(entry: CatalogEntry, definition: Definition) -> None:
     """Seen now, from here; and due to be probed, if it is one to be probed."""
     place(entry, definition)
     see(entry, definition)
-    entry.save()
 
 
 def see_again(entry: CatalogEntry, definition: Definition) -> None:
@@ -239,7 +235,7 @@ def see_again(entry: CatalogEntry, definition: Definition) -> None:
     written = see(entry, definition)
     if definition.url:
         written += place(entry, definition)
-    entry.save(update_fields=written)
+    save_seen(entry, EntryIngested(entry.pk, Result.UNCHANGED), fields=written)
 
 
 def see(entry: CatalogEntry, definition: Definition) -> list[str]:

@@ -14,9 +14,9 @@ from capabilities.kinds import kinds
 from capabilities.parsers import examine, parsers
 from capabilities.records import AgentRecord
 
-from .. import search
 from ..ingestion import Definition, Outcome, ingest
 from ..models import AgentType, Capability, CatalogEntry, Source, Status
+from ..search import save_entry, state_change
 from .service import register
 
 FORMAT = "agentlens.entry/1"
@@ -148,7 +148,7 @@ def transferred(line: str) -> dict[str, Any]:
 
 
 def restore(entry: CatalogEntry, told: dict[str, Any]) -> None:
-    entry.status = told["status"]
+    before, entry.status = entry.status, told["status"]
     entry.categories, entry.metadata = told["categories"], told["metadata"]
     for name in TEXTS:
         setattr(entry, name, told[name])
@@ -156,5 +156,5 @@ def restore(entry: CatalogEntry, told: dict[str, Any]) -> None:
         setattr(entry, name, parse_datetime(told[name]) if told[name] else None)
     entry.next_probe_at = timezone.now() if entry.can_be_probed else None
     entry.full_clean(exclude=["agent_type", "agent_key"])
-    entry.save()
-    search.index(CatalogEntry.objects.filter(pk=entry.pk))
+    changes = [state_change(entry, before)] if entry.status != before else []
+    save_entry(entry, *changes)

@@ -19,7 +19,7 @@ CHUNK = 200
 T = TypeVar("T")
 
 
-def index(entries: QuerySet[CatalogEntry]) -> None:
+def index_entries(entries: QuerySet[CatalogEntry]) -> None:
     """Write anew what is searched of these entries; call it in the transaction."""
     entries = entries.select_related("agent_type__provider")
     entries = entries.prefetch_related("agent_type__capabilities").order_by("pk")
@@ -36,7 +36,7 @@ def rebuild() -> Iterator[int]:
     keys = list(CatalogEntry.objects.order_by("pk").values_list("pk", flat=True))
     for chunk in batched(iter(keys), CHUNK):
         with transaction.atomic():
-            index(locked(chunk))
+            index_entries(locked(chunk))
         yield len(chunk)
 
 

@@ -18,6 +18,7 @@ from catalog.models import (
     Status,
 )
 from catalog.registration.service import register
+from catalog.search import entry_writer
 from tests.factories import UserFactory, card_bytes, skill
 
 pytestmark = pytest.mark.django_db
@@ -170,7 +171,7 @@ def test_a_write_that_fails_halfway_leaves_nothing_behind(monkeypatch):
     def broken(*args):
         raise IntegrityError("the last step fails")
 
-    monkeypatch.setattr(writer.search, "index", broken)
+    monkeypatch.setattr(entry_writer, "index_entries", broken)
     with pytest.raises(IntegrityError):
         register(card_bytes())
 

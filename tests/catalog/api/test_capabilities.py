@@ -14,10 +14,10 @@ from rest_framework.test import APIClient
 
 from capabilities.kinds import kinds
 from capabilities.parsers import parsers
-from catalog import search
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
+from catalog.search.indexer import index_entries
 from tests.factories import (
     CapabilityFactory,
     CatalogEntryFactory,
@@ -83,7 +83,7 @@ def offer(entry, name, kind="a2a.skill", **fields):
     made = CapabilityFactory(
         agent_type=entry.agent_type, kind=kind, name=name, **fields
     )
-    search.index(CatalogEntry.objects.filter(pk=entry.pk))
+    index_entries(CatalogEntry.objects.filter(pk=entry.pk))
     return made
 
 
@@ -217,7 +217,7 @@ def test_lists_hold_fifty_and_two_hundred_at_most(viewer):
     entry = CatalogEntryFactory()
     for n in range(201):
         CapabilityFactory(agent_type=entry.agent_type, name=f"{n:03}")
-    search.index(CatalogEntry.objects.all())
+    index_entries(CatalogEntry.objects.all())
 
     assert len(viewer.get(LIST).json()["items"]) == 50
     assert len(viewer.get(f"{LIST}?limit=200").json()["items"]) == 200

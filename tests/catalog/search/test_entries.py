@@ -6,6 +6,7 @@ from catalog import search
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, EntryText
 from catalog.registration.service import register
+from catalog.search.indexer import index_entries
 from tests.factories import (
     CapabilityFactory,
     CatalogEntryFactory,
@@ -104,7 +105,7 @@ def test_an_entry_is_found_in_any_spelling(one, other):
 def test_every_term_must_occur_but_each_where_it_likes():
     entry = CatalogEntryFactory(display_name="Polyglot", description="Speaks Polish")
     CapabilityFactory(agent_type=entry.agent_type, name="Translate")
-    search.index(CatalogEntry.objects.all())
+    index_entries(CatalogEntry.objects.all())
 
     assert found("polish TRANSLATE glot") == {"Polyglot"}
     assert found("polish translate german") == set()
@@ -145,7 +146,7 @@ def test_all_that_an_entry_says_is_searched(query):
         description="And without a sound",
         properties={"tags": ["stealth"], "id": "hidden-id"},
     )
-    search.index(CatalogEntry.objects.all())
+    index_entries(CatalogEntry.objects.all())
 
     assert found(f'"{query}"') == {"Scout"}
 
@@ -159,7 +160,7 @@ def test_json_keys_and_what_is_not_searched_never_match(query):
         agent_type=entry.agent_type,
         properties={"tags": ["x"], "input_modes": ["secret"], "id": "hidden-id"},
     )
-    search.index(CatalogEntry.objects.all())
+    index_entries(CatalogEntry.objects.all())
 
     assert found(query) == set()
 
@@ -169,7 +170,7 @@ def test_tags_that_are_no_texts_are_passed_over():
     tags = [None, 5, {"a": "hidden"}, "seen"]
     CapabilityFactory(agent_type=entry.agent_type, properties={"tags": tags})
     CapabilityFactory(agent_type=entry.agent_type, properties={"tags": "alone"})
-    search.index(CatalogEntry.objects.all())
+    index_entries(CatalogEntry.objects.all())
 
     assert found("seen alone") == {"Odd"}
     assert found("hidden") == found("None") == set()
@@ -260,7 +261,7 @@ def test_a_deleted_entry_leaves_no_text_behind():
 def test_indexing_anew_changes_nothing():
     register(card_bytes())
     before = list(EntryText.objects.values_list())
-    search.index(CatalogEntry.objects.all())
+    index_entries(CatalogEntry.objects.all())
 
     assert list(EntryText.objects.values_list()) == before
 
@@ -272,4 +273,4 @@ def test_indexing_takes_the_same_number_of_queries_for_many_entries(
         CatalogEntryFactory(offers=["a2a.skill"])
 
     with django_assert_num_queries(5):
-        search.index(CatalogEntry.objects.all())
+        index_entries(CatalogEntry.objects.all())

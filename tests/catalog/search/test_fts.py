@@ -7,6 +7,7 @@ from django.db import connection
 from catalog import search
 from catalog.models import SearchRow
 from catalog.search import Question
+from catalog.search.indexer import index_entries
 from catalog.search.query import ORDERS, in_passing, matching
 from tests.factories import CapabilityFactory, CatalogEntryFactory
 
@@ -53,7 +54,7 @@ def test_migrating_brings_a_lost_trigger_back_and_what_it_missed(trigger):
     entry = CatalogEntryFactory(offers=["a2a.skill"])
     column(f"DROP TRIGGER {trigger}")
     CapabilityFactory(agent_type=entry.agent_type, name="Written meanwhile")
-    search.index(type(entry).objects.all())
+    index_entries(type(entry).objects.all())
     migrate()
 
     assert triggers() == TRIGGERS
@@ -228,7 +229,7 @@ def test_what_means_something_to_a_database_is_only_a_text(literal):
     entry = CatalogEntryFactory()
     for name in (f"With {literal} in it", "With none in it"):
         CapabilityFactory(agent_type=entry.agent_type, name=name)
-    search.index(type(entry).objects.all())
+    index_entries(type(entry).objects.all())
 
     for q in (literal, f"{literal} with", f"with {literal} in"):
         items = search.find(Question(q), 50).items

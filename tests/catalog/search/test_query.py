@@ -10,6 +10,7 @@ from catalog.ingestion.curation import curate
 from catalog.models import Capability, CatalogEntry, SearchRow, Status
 from catalog.registration.service import register
 from catalog.search import Question
+from catalog.search.indexer import index_entries
 from tests.factories import (
     CapabilityFactory,
     CatalogEntryFactory,
@@ -29,7 +30,7 @@ def offer(entry, name, kind="a2a.skill", **fields) -> Capability:
     made = CapabilityFactory(
         agent_type=entry.agent_type, kind=kind, name=name, **fields
     )
-    search.index(CatalogEntry.objects.filter(pk=entry.pk))
+    index_entries(CatalogEntry.objects.filter(pk=entry.pk))
     return made
 
 

@@ -6,6 +6,7 @@ class CatalogConfig(AppConfig):
     """The agents we know."""
 
     name = "catalog"
+    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self):
         from django.urls import register_converter

@@ -5,6 +5,7 @@ class RoutingConfig(AppConfig):
     """Who takes the next request."""
 
     name = "routing"
+    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self):
         from django.db.models.signals import post_delete

@@ -12,6 +12,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.reuse.bare_project import BareProject
+
 pytestmark = pytest.mark.package
 
 ROOT = Path(__file__).parent.parent
@@ -27,6 +29,21 @@ def agentlens(tmp_path_factory):
     subprocess.run([*pip, *lock], check=True, cwd=home)
     subprocess.run([*pip, "--no-deps", ROOT], check=True, cwd=home)
     return home / "env/bin/agentlens"
+
+
+def test_another_project_can_use_the_catalog_of_the_wheel(agentlens, tmp_path):
+    project = BareProject.copied(
+        tmp_path / "project", (str(agentlens.parent / "python"),)
+    )
+    migrated = project.manage("migrate", "--verbosity", "0")
+    assert migrated.returncode == 0, migrated.stderr
+
+    found = project.journey()
+
+    assert found["register"]["status"] == 201
+    assert {page["status"] for page in found["pages"].values()} == {200}
+    assert {answer["status"] for answer in found["anonymous writes"].values()} == {403}
+    assert not {"agentlens", "routing"} & set(found["modules"])
 
 
 def environment(tmp_path) -> dict:

@@ -37,6 +37,9 @@ def attach_loop() -> None:
 def send_to_group(group: str, content: dict[str, Any]) -> None:
     """Send to every socket of the group, in all processes; never waits for them."""
     layer = get_channel_layer()
+    if layer is None:
+        # A project without CHANNEL_LAYERS has no open sockets either.
+        return
     message = {"type": "live.message", "content": content}
     if Server.loop and Server.loop.is_running():
         sending = layer.group_send(group, message)

@@ -96,9 +96,15 @@ def describe(error: Exception) -> tuple[int, str, str, Body] | None:
         code = error.default_code
         return error.status_code, str(error.detail), code, error.details
     if isinstance(error, exceptions.APIException):
-        code = CODES.get(error.status_code, CODES[400])
-        return error.status_code, message(error), code, {}
+        return error.status_code, message(error), code_of(error), {}
     return None
+
+
+def code_of(error: exceptions.APIException) -> str:
+    """The stable code; a missing login is one with status 403 as well as 401."""
+    if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
+        return CODES[401]
+    return CODES.get(error.status_code, CODES[400])
 
 
 def as_api_exception(error: Exception) -> Exception:

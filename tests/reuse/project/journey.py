@@ -1,0 +1,138 @@
+"""Use the catalog of this project as people and programs do; print what they got."""
+
+import json
+import os
+import sys
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "host.settings")
+django.setup()
+
+from django.contrib.auth import get_user_model  # noqa: E402 - Django first
+from django.contrib.auth.models import Permission  # noqa: E402
+from django.test import Client  # noqa: E402
+
+JSON = {"content_type": "application/json"}
+
+
+def card(name: str, skill: str) -> dict:
+    """An A2A card at a loopback address: nothing outside this machine is asked."""
+    url = f"http://127.0.0.1:9/{name.lower()}"
+    interface = {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    return {
+        "name": name,
+        "description": f"{skill}, and well",
+        "version": "1.0.0",
+        "supportedInterfaces": [interface],
+        "capabilities": {},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [{"id": "main", "name": skill, "description": skill, "tags": []}],
+    }
+
+
+DEFINITION = json.dumps(card("Translator", "Translate text"))
+OTHER = json.dumps(card("Transcriber", "Transcribe speech"))
+INVALID = json.dumps(card("", "Nameless"))
+# Search shows active agents, and none of these is ever reached.
+PATCH = json.dumps({"categories": ["text"], "status": "active"})
+WRITES = [
+    ("POST", "/api/catalog/register"),
+    ("POST", "/api/catalog/validate"),
+    ("POST", "/api/catalog/import"),
+    ("POST", "/api/catalog/{id}/probe"),
+    ("POST", "/api/catalog/{id}/refresh"),
+    ("PATCH", "/api/catalog/{id}"),
+    ("DELETE", "/api/catalog/{id}"),
+]
+READS = [
+    "/api/catalog",
+    "/api/catalog/{id}",
+    "/api/catalog/{id}/card",
+    "/api/catalog/{id}/versions",
+    "/api/catalog/{id}/health",
+    "/api/catalog/compare?id={id}&id={other}",
+    "/api/capabilities",
+    "/api/capabilities/a2a.skill::Translate%20text",
+    "/api/kinds",
+    "/api/stats",
+]
+PAGES = [
+    "/catalog",
+    "/catalog/register",
+    "/catalog/compare?id={id}&id={other}",
+    "/catalog/capabilities?q=translate",
+    "/catalog/capabilities/a2a.skill::Translate%20text",
+    "/catalog/{id}",
+]
+ADMIN_PAGES = [
+    "/admin/",
+    "/admin/catalog/catalogentry/",
+    "/admin/catalog/catalogentry/add/",
+    "/admin/catalog/catalogentry/{id}/change/",
+    "/admin/catalog/agenttype/",
+    "/admin/catalog/provider/",
+]
+
+
+def client_of(username: str, *permissions: str) -> Client:
+    """A browser in which a user with these permissions is logged in."""
+    user, _ = get_user_model().objects.get_or_create(username=username)
+    user.is_staff = user.is_superuser = "all" in permissions
+    user.save()
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def seen(response) -> dict:
+    """The parts of a response that are looked at."""
+    is_json = response.get("Content-Type", "").startswith("application/json")
+    return {
+        "status": response.status_code,
+        "location": response.get("Location", ""),
+        "body": response.json() if is_json else response.content.decode(),
+    }
+
+
+def main() -> dict:
+    owner, stranger = client_of("owner", "all"), Client()
+    reader = client_of("reader", "view_catalogentry")
+    made = owner.post("/api/catalog/register", DEFINITION, **JSON)
+    other = owner.post("/api/catalog/register", OTHER, **JSON)
+    ids = {"id": made.json()["id"], "other": other.json()["id"]}
+
+    def ask(client: Client, method: str, path: str):
+        return seen(client.generic(method, path.format(**ids), "{}", **JSON))
+
+    def open_page(client: Client, path: str):
+        return seen(client.get(path.format(**ids)))
+
+    return {
+        "register": seen(made),
+        "invalid": seen(owner.post("/api/catalog/register", INVALID, **JSON)),
+        "preview": seen(owner.post("/catalog/register", {"definition": OTHER})),
+        "patched": seen(owner.patch(f"/api/catalog/{ids['id']}", PATCH, **JSON)),
+        "options": ask(owner, "OPTIONS", "/api/catalog"),
+        "reads": {path: ask(reader, "GET", path) for path in READS},
+        "pages": {path: open_page(owner, path) for path in PAGES},
+        "admin": {path: open_page(owner, path) for path in ADMIN_PAGES},
+        "anonymous reads": {path: ask(stranger, "GET", path) for path in READS},
+        "anonymous pages": {path: open_page(stranger, path) for path in PAGES},
+        "anonymous writes": {
+            f"{method} {path}": ask(stranger, method, path) for method, path in WRITES
+        },
+        "a reader's writes": {
+            f"{method} {path}": ask(reader, method, path)
+            for method, path in WRITES
+            if "validate" not in path
+        },
+        "after the writes": ask(owner, "GET", "/api/catalog/{id}"),
+        "modules": sorted({name.partition(".")[0] for name in sys.modules}),
+    }
+
+
+if __name__ == "__main__":
+    json.dump(main(), sys.stdout)

@@ -17,7 +17,12 @@ class CapabilitiesConfig(AppConfig):
         from .protocols.mcp import MCPParser
 
         kinds.register(FEATURE)
-        built_in = (A2AParser, MCPParser, AGUIParser, AGHParser, ConfigParser)
-        for parser in (each() for each in built_in):
+        for parser in (
+            A2AParser(),
+            MCPParser(),
+            AGUIParser(),
+            AGHParser(),
+            ConfigParser(),
+        ):
             kinds.register(*parser.kinds)
             parsers.register(parser)

@@ -1,0 +1,190 @@
+"""The optional interfaces of a parser serve any protocol, not only the first."""
+
+import json
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from capabilities.interfaces import (
+    EndpointPolicy,
+    Introspection,
+    Introspector,
+    PresencePolicy,
+    introspectors,
+)
+from capabilities.parsers import ParseError, Parser, parsers
+from capabilities.records import AgentRecord
+from catalog.health.probe import probe_target, target_of
+from catalog.ingestion.writer import Result
+from catalog.models import CatalogEntry
+from catalog.outbound.errors import FetchFailed
+from catalog.outbound.http import fetch
+from catalog.registration.service import import_url, refresh_entry, register
+from tests import servers
+from tests.servers import reply
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class GadgetParser(Parser):
+    """Gadgets: `{"gadget": name, "url": ..., "parts": [...]}`."""
+
+    slug = "gadget"
+    label = "Gadget"
+    expects = "needs `gadget`"
+    kinds = ()
+
+    def recognises(self, document):
+        return "gadget" in document
+
+    def parse(self, document, problems):
+        return AgentRecord(
+            protocol=self.slug,
+            endpoint=problems.required_text(document, "url"),
+            name=problems.required_text(document, "gadget"),
+            description=", ".join(document.get("parts", [])),
+        )
+
+
+class GadgetIntrospector(Introspector):
+    """Asks a gadget at `/describe` below its address."""
+
+    slug = "gadget"
+    label = "Gadget"
+
+    async def introspect(self, url, authorization=""):
+        answer = json.loads((await fetch(f"{url}/describe")).body)
+        return Introspection({**answer, "url": url})
+
+    def complete(self, card, answer):
+        return {**card, "parts": answer["parts"], "described": True}
+
+    def is_completed(self, document):
+        return bool(document.get("described"))
+
+    def preserve_introspected(self, document, stored):
+        return document
+
+
+class BeaconParser(Parser):
+    """Beacons announce themselves, and do not say where they are."""
+
+    slug = "beacon"
+    label = "Beacon"
+    expects = "needs `beacon`"
+    kinds = ()
+    well_known = ("/beacon",)
+    endpoint_policy = EndpointPolicy("Beacons publish /beacon")
+    presence_policy = PresencePolicy(timeout=30)
+
+    def recognises(self, document):
+        return "beacon" in document
+
+    def parse(self, document, problems):
+        return AgentRecord(
+            protocol=self.slug,
+            endpoint=problems.required_text(document, "url"),
+            name=problems.required_text(document, "beacon"),
+        )
+
+
+@pytest.fixture(autouse=True)
+def _more_protocols(settings):
+    settings.AGENTLENS_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    with (
+        parsers.temporarily(GadgetParser(), BeaconParser()),
+        introspectors.temporarily(GadgetIntrospector()),
+    ):
+        yield
+
+
+@pytest.fixture
+def server():
+    with servers.serving() as server:
+        yield server
+
+
+def declare(server, path: str, **document) -> str:
+    server.routes[path] = reply(body=json.dumps(document).encode())
+    return server.url(path)
+
+
+@pytest.mark.parametrize("protocol", ["gadget", ""])
+def test_second_protocol_that_introspects_is_asked_in_its_own_way(server, protocol):
+    declare(server, "/lamp/describe", gadget="Lamp", parts=["bulb", "switch"])
+
+    entry = import_url(server.url("/lamp"), protocol).entry
+
+    assert (entry.agent_type.protocol, entry.display_name) == ("gadget", "Lamp")
+    assert entry.description == "bulb, switch"
+    if protocol:
+        assert {request.method for request in server.requests} == {"GET"}
+
+
+def test_card_of_second_introspecting_protocol_is_completed_by_its_agent(server):
+    declare(server, "/lamp/describe", gadget="Lamp", parts=["bulb"])
+    url = declare(server, "/card", gadget="Desk lamp", url=server.url("/lamp"))
+
+    entry = import_url(url).entry
+
+    assert (entry.display_name, entry.description) == ("Desk lamp", "bulb")
+    assert json.loads(entry.agent_type.definition)["described"] is True
+
+
+def test_refresh_introspects_the_second_protocol_again(server):
+    declare(server, "/lamp/describe", gadget="Lamp", parts=["bulb"])
+    entry = import_url(server.url("/lamp"), "gadget").entry
+    declare(server, "/lamp/describe", gadget="Lamp", parts=["bulb", "switch"])
+
+    outcome = refresh_entry(CatalogEntry.objects.get(pk=entry.pk))
+
+    assert outcome.result == Result.UPDATED
+    assert outcome.entry.description == "bulb, switch"
+
+
+def test_second_protocol_that_requires_an_endpoint_takes_it_from_the_caller():
+    raw = json.dumps({"beacon": "Rock"}).encode()
+    with pytest.raises(ParseError):
+        register(raw)
+
+    entry = register(raw, endpoint="https://rock.example.com/light").entry
+
+    assert entry.agent_type.protocol == "beacon"
+    assert entry.agent_type.endpoint == "https://rock.example.com/light"
+
+
+def test_second_protocol_that_requires_an_endpoint_is_found_near_its_agent(server):
+    url = declare(server, "/rock/beacon", beacon="Rock")
+
+    entry = import_url(server.url("/rock")).entry
+
+    assert entry.agent_type.endpoint == server.url("/rock")
+    assert (entry.agent_type.protocol, entry.source_url) == ("beacon", url)
+
+
+def test_declaration_elsewhere_is_read_by_the_protocol_that_recognises_it(server):
+    beacon = declare(server, "/files/rock.json", beacon="Rock")
+    painter = declare(server, "/files/painter.json", identity={"name": "Painter"})
+
+    rock = import_url(server.url("/rock"), capabilities_url=beacon).entry
+    agui = import_url(server.url("/painter"), capabilities_url=painter).entry
+
+    assert rock.agent_type.protocol == "beacon"
+    assert (agui.agent_type.protocol, agui.display_name) == ("agui", "Painter")
+
+
+def test_definition_that_names_its_agent_is_refused_as_a_declaration(server):
+    url = declare(server, "/files/lamp.json", gadget="Lamp", url=server.url("/lamp"))
+
+    with pytest.raises(FetchFailed, match="leave the capabilities URL out"):
+        import_url(server.url("/lamp"), capabilities_url=url)
+
+
+async def test_agent_with_a_presence_policy_is_not_asked(server):
+    raw = json.dumps({"beacon": "Rock"}).encode()
+    outcome = await sync_to_async(register)(raw, endpoint=server.url("/rock"))
+
+    probe = await probe_target(target_of(outcome.entry))
+
+    assert probe.error == "Has never been heard"
+    assert server.requests == []

@@ -9,6 +9,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from capabilities.parsers import ProtocolNotDetected
+
 from ..models import AgentType, CatalogEntry, Provider, Source, Status
 from ..registration import register
 from ..search import save_entry, state_change
@@ -24,13 +26,20 @@ def agents() -> list[dict[str, Any]]:
 
 
 def load() -> Iterator[CatalogEntry]:
-    """Catalogue the demo agents, one by one; loading again restores them."""
+    """Catalogue the demo agents, one by one; loading again restores them.
+
+    Those of a protocol that this project left out are passed over.
+    """
     for agent in agents():
-        with transaction.atomic():
-            yield tell(agent)
+        try:
+            with transaction.atomic():
+                entry = load_agent(agent)
+        except ProtocolNotDetected:
+            continue
+        yield entry
 
 
-def tell(agent: dict[str, Any]) -> CatalogEntry:
+def load_agent(agent: dict[str, Any]) -> CatalogEntry:
     *older, newest = (
         HERE.joinpath("definitions", name).read_bytes() for name in agent["definitions"]
     )

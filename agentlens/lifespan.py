@@ -5,7 +5,7 @@ import contextlib
 
 from django.conf import settings
 
-from catalog import worker as background
+from catalog import worker
 
 
 async def lifespan(receive, send):
@@ -24,4 +24,4 @@ async def lifespan(receive, send):
 def start_prober() -> asyncio.Task | None:
     if not settings.AGENTLENS_PROBER:
         return None
-    return asyncio.create_task(background.run())
+    return asyncio.create_task(worker.run())

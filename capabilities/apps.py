@@ -16,6 +16,9 @@ class CapabilitiesConfig(AppConfig):
         from .protocols.config.parser import ConfigParser
         from .protocols.mcp import MCPParser
 
+        if FEATURE.slug in kinds:
+            # Tests that override INSTALLED_APPS make Django call this again.
+            return
         kinds.register(FEATURE)
         for parser in (
             A2AParser(),

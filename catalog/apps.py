@@ -9,7 +9,7 @@ class CatalogConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self):
-        from django.urls import register_converter
+        from django.urls.converters import get_converters, register_converter
 
         from capabilities.interfaces import introspectors
 
@@ -18,7 +18,9 @@ class CatalogConfig(AppConfig):
         from .integrations.mcp import MCPIntrospector
         from .models import CapabilityKeyConverter
 
-        register_converter(CapabilityKeyConverter, "capability_key")
+        # Tests that override INSTALLED_APPS make Django call this again.
+        if "capability_key" not in get_converters():
+            register_converter(CapabilityKeyConverter, "capability_key")
         subscribe(send_entry_event)
         if MCPIntrospector.slug not in introspectors:
             introspectors.register(MCPIntrospector())

@@ -10,9 +10,9 @@ class RoutingConfig(AppConfig):
     def ready(self):
         from django.db.models.signals import post_delete
 
-        from catalog import worker as background
         from catalog.events import subscribe
         from catalog.health import add_targets
+        from catalog.worker import add_periodic_task
 
         from . import cleanup, config_agents, events
         from .health_checks import HealthChecks
@@ -21,7 +21,7 @@ class RoutingConfig(AppConfig):
         subscribe(config_agents.follow)
         subscribe(events.tell_health)
         add_targets(HealthChecks())
-        background.add_periodic_task(cleanup.sweep, seconds=5.0)
-        background.add_periodic_task(cleanup.forget, seconds=600.0)
+        add_periodic_task(cleanup.sweep, seconds=5.0)
+        add_periodic_task(cleanup.forget, seconds=600.0)
         # Registrations also go with their agent, where no code of ours is asked.
         post_delete.connect(events.tell_unregistered, sender=CapabilityRegistration)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from catalog import worker as background
+from catalog import worker
 from catalog.health.scheduler import in_database
 from catalog.health.status import record
 from catalog.models import CatalogEntry, ProbeResult
@@ -73,7 +73,7 @@ async def test_a_mishap_costs_ever_longer_pauses_and_never_the_worker(monkeypatc
         if len(slept) < 8:
             raise ValueError("no")
 
-    monkeypatch.setattr(background.asyncio, "sleep", sleep)
+    monkeypatch.setattr(worker.asyncio, "sleep", sleep)
     with pytest.raises(asyncio.CancelledError):
         await run_forever(work, 1.0)
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from catalog import worker as background
+from catalog import worker
 from routing import events, service
 from routing.cleanup import forget, sweep
 from routing.models import CapabilityRegistration, CheckHour, Intent
@@ -123,4 +123,4 @@ def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
 
 
 def test_the_sweep_is_one_of_the_chores():
-    assert sweep in [task for task, _ in background.periodic_tasks]
+    assert sweep in [task for task, _ in worker.periodic_tasks]

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from capabilities.protocols.agh.envelopes import Envelope
 from catalog.integrations.agh.inbox import take
-from tests.catalog.gateways.agh import document, entry_of, greet, transfer
+from tests.catalog.integrations.agh.agh import document, entry_of, greet, transfer
 
 pytestmark = pytest.mark.e2e
 

@@ -20,7 +20,7 @@ from capabilities.protocols.agh.documents import CapabilityDocument
 from capabilities.protocols.agh.envelopes import MessageKind
 from capabilities.protocols.agh.refusals import TooLarge
 from catalog.models import CatalogEntry, Status
-from tests.catalog.gateways.agh import document, envelope, known_in_full
+from tests.catalog.integrations.agh.agh import document, envelope, known_in_full
 from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.catalog.test_compare import declare, offer
+from tests.catalog.test_comparison import declare, offer
 from tests.factories import CatalogEntryFactory
 from tests.refusals import assert_refused
 

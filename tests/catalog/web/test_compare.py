@@ -2,7 +2,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.catalog.test_compare import declare, offer
+from tests.catalog.test_comparison import declare, offer
 from tests.factories import CatalogEntryFactory
 from tests.refusals import assert_refused
 

@@ -22,7 +22,7 @@ from catalog.integrations.agh.local_files import import_local
 from catalog.integrations.agh.models import SeenEnvelope
 from catalog.models import CatalogEntry, Source, Status
 from catalog.registration.export import export_lines, import_line
-from tests.catalog.gateways.agh import (
+from tests.catalog.integrations.agh.agh import (
     BRIEF,
     FALSE_DIGEST,
     PEERS,

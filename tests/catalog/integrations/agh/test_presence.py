@@ -12,7 +12,7 @@ from catalog.health.scheduler import Prober
 from catalog.integrations.agh.directory import find_peer
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import probe_now
-from tests.catalog.gateways.agh import (
+from tests.catalog.integrations.agh.agh import (
     card,
     document,
     entry_of,
@@ -21,7 +21,7 @@ from tests.catalog.gateways.agh import (
     response,
     transfer,
 )
-from tests.catalog.test_peers import hear, who
+from tests.catalog.integrations.agh.test_peers import hear, who
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

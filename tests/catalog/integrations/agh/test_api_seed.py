@@ -33,7 +33,7 @@ from .agh import (
 
 pytestmark = pytest.mark.django_db
 
-DATA = Path(__file__).parents[2] / "data/agh"
+DATA = Path(__file__).parents[3] / "data/agh"
 DESIGNER = "designer.session-19"
 # The digests of the two examples; the one that is printed there is of neither.
 SHORT = "sha256:56756e53"

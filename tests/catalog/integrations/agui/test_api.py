@@ -19,7 +19,7 @@ from tests.servers import LOOPBACK, redirect, reply, serving, silence
 
 pytestmark = pytest.mark.django_db
 
-SHARED = Path(__file__).parents[4] / "shared" / "protocols" / "samples" / "agui"
+SHARED = Path(__file__).parents[5] / "shared" / "protocols" / "samples" / "agui"
 
 
 def tool(name):

@@ -27,7 +27,7 @@ SCRIPT = """
 import json, sys
 import django
 django.setup()
-from routing import counter
+from routing import rotation
 from routing.strategies import STRATEGIES, Candidate, chosen
 
 weighed = [Candidate(name, name, weight) for name, weight in json.loads(sys.argv[2])]

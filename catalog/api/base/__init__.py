@@ -22,6 +22,7 @@ from .fields import NumberField, ShortListField, TextField, WholeNumberField
 from .pagination import StrictPagination
 from .parsers import DEFINITION_PARSERS, DefinitionParser
 from .permissions import CHANGE, VIEW, CanReadCatalog, CatalogPermissions
+from .responses import ResponseSerializer
 from .strict import StrictFilterBackend, boolean, validated
 from .views import CatalogAPIMixin
 
@@ -45,6 +46,7 @@ __all__ = [
     "NumberField",
     "PeerNotFound",
     "Refusal",
+    "ResponseSerializer",
     "ShortListField",
     "StrictFilterBackend",
     "StrictPagination",

@@ -1,14 +1,39 @@
 """How capabilities are, computed from their providers whenever somebody asks."""
 
 from collections import Counter
-from collections.abc import Container, Iterable
-from typing import Any
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
 from catalog.models import Status
 
-from .models import CapabilityRegistration, Intent
+from .models import CapabilityRegistration, Intent, Offer
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityHealth:
+    """How many providers of a capability are healthy, and, where asked, each one."""
+
+    capability: str
+    healthy_providers: int
+    total_providers: int
+    providers: Sequence[Offer] = ()
+
+    @property
+    def health(self) -> str:
+        return overall(self.healthy_providers, self.total_providers)
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryHealth:
+    """How the capabilities are together, and those of them that are asked for."""
+
+    overall_health: str
+    healthy_capabilities: int
+    degraded_capabilities: int
+    unhealthy_capabilities: int
+    capabilities: list[CapabilityHealth]
 
 
 def overall(healthy: int, total: int) -> str:
@@ -26,34 +51,28 @@ def overall_of(healths: Iterable[str]) -> str:
     return "unhealthy" if kinds == {"unhealthy"} else "degraded"
 
 
-def everything(left_out: Container[str] = ()) -> dict[str, Any]:
+def of_capability(capability: str, providers: Sequence[Offer]) -> CapabilityHealth:
+    """Return how a capability is, by its providers."""
+    healthy = sum(one.is_healthy for one in providers)
+    return CapabilityHealth(capability, healthy, len(providers), providers)
+
+
+def everything(left_out: Container[str] = ()) -> RegistryHealth:
     """All capabilities together, and each one that is not left out."""
-    each = [told(row) for row in counted()]
-    counts = Counter(one["health"] for one in each)
-    return {
-        "overall_health": overall_of(counts),
-        "healthy_capabilities": counts["healthy"],
-        "degraded_capabilities": counts["degraded"],
-        "unhealthy_capabilities": counts["unhealthy"],
-        "capabilities": [one for one in each if one["health"] not in left_out],
-    }
-
-
-def counted():
-    """For each capability how many providers it has, and how many are well."""
-    offers = CapabilityRegistration.objects.present().with_state()
-    well = Q(intent=Intent.ACTIVE, state=Status.ACTIVE)
-    return (
-        offers.order_by("capability")
-        .values("capability")
-        .annotate(total=Count("pk"), healthy=Count("pk", filter=well))
+    each = [CapabilityHealth(*row) for row in counted()]
+    counts = Counter(one.health for one in each)
+    return RegistryHealth(
+        overall_health=overall_of(counts),
+        healthy_capabilities=counts["healthy"],
+        degraded_capabilities=counts["degraded"],
+        unhealthy_capabilities=counts["unhealthy"],
+        capabilities=[one for one in each if one.health not in left_out],
     )
 
 
-def told(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "capability": row["capability"],
-        "health": overall(row["healthy"], row["total"]),
-        "healthy_providers": row["healthy"],
-        "total_providers": row["total"],
-    }
+def counted():
+    """For each capability how many of its providers are well, and how many it has."""
+    offers = CapabilityRegistration.objects.present().with_state()
+    well = Q(intent=Intent.ACTIVE, state=Status.ACTIVE)
+    counts = {"healthy": Count("pk", filter=well), "total": Count("pk")}
+    return offers.order_by("capability").values_list("capability").annotate(**counts)

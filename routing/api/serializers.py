@@ -1,17 +1,34 @@
-"""What the registry takes, strictly; and, for the schema, what it tells."""
+"""The bodies that the registry accepts, and the responses that it writes."""
 
 import json
 import re
+from typing import Any
 
 from rest_framework import serializers
 
 from capabilities.validators import capability_name_fault
-from catalog.api.base import NumberField, TextField, WholeNumberField
+from catalog.api.base import (
+    NumberField,
+    ResponseSerializer,
+    TextField,
+    WholeNumberField,
+)
 
-from ..models import PRIORITY_LIMIT, STATUSES, Intent
-from ..strategies import STRATEGIES
+from ..events import HEALTH_CHECK_FAILED
+from ..models import PRIORITY_LIMIT, STATUSES, UNHEALTHY, Intent, Offer
+from ..strategies import STRATEGIES, Ranked
 from ..validators import health_check_url_fault, version_fault
 from .errors import InvalidAgentId, InvalidCapabilityName, InvalidVersion
+from .fields import (
+    ConstantField,
+    PercentageField,
+    RemainderField,
+    RoundedField,
+    SecondsField,
+    TextOrNullField,
+    TimestampField,
+)
+from .listing import ListedProvider
 
 AGENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 REPORT_LIMIT = 1000
@@ -125,40 +142,40 @@ class ReportSerializer(serializers.Serializer):
     )
 
 
-class RegistrationToldSerializer(serializers.Serializer):
-    registration_id = serializers.CharField()
+class RegistrationToldSerializer(ResponseSerializer):
+    registration_id = serializers.CharField(source="pk")
     agent_id = serializers.CharField()
     capability = serializers.CharField()
     version = serializers.CharField()
     priority = serializers.IntegerField()
     status = serializers.ChoiceField(choices=STATUSES)
-    registered_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
-    last_updated = serializers.DateTimeField()
-    last_health_check = serializers.DateTimeField(allow_null=True)
+    registered_at = TimestampField()
+    updated_at = TimestampField()
+    last_updated = TimestampField(source="updated_at")
+    last_health_check = TimestampField(source="last_check", allow_null=True)
     metadata = serializers.DictField()
-    health_check_url = serializers.CharField(allow_null=True)
+    health_check_url = TextOrNullField(allow_null=True)
 
 
-class PerformanceMetricsSerializer(serializers.Serializer):
+class PerformanceMetricsSerializer(ResponseSerializer):
     """Times read like `1.2s`; what nobody told is null."""
 
-    response_time_avg = serializers.CharField(allow_null=True)
-    response_time_p95 = serializers.CharField(allow_null=True)
-    response_time_p99 = serializers.CharField(allow_null=True)
-    load_score = serializers.FloatField(allow_null=True)
-    concurrent_requests = serializers.IntegerField(allow_null=True)
-    requests_per_minute = serializers.IntegerField()
-    queue_depth = serializers.IntegerField(allow_null=True)
-    success_rate = serializers.FloatField(allow_null=True)
-    error_rate = serializers.FloatField(allow_null=True)
+    response_time_avg = SecondsField(source="response_time_ms", allow_null=True)
+    response_time_p95 = SecondsField(source="response_time_p95_ms", allow_null=True)
+    response_time_p99 = SecondsField(source="response_time_p99_ms", allow_null=True)
+    load_score = serializers.FloatField(source="load", allow_null=True)
+    concurrent_requests = serializers.IntegerField(source="running", allow_null=True)
+    requests_per_minute = serializers.IntegerField(source="requests_last_minute")
+    queue_depth = serializers.IntegerField(source="queued", allow_null=True)
+    success_rate = RoundedField(source="reliability", allow_null=True)
+    error_rate = RemainderField(source="reliability", allow_null=True)
     consecutive_failures = serializers.IntegerField()
-    uptime_percentage = serializers.FloatField(allow_null=True)
+    uptime_percentage = PercentageField(source="uptime", allow_null=True)
     requests_last_hour = serializers.IntegerField()
 
 
-class ProviderSerializer(serializers.Serializer):
-    registration_id = serializers.CharField()
+class ProviderSerializer(ResponseSerializer):
+    registration_id = serializers.CharField(source="pk")
     agent_id = serializers.CharField()
     agent_name = serializers.CharField()
     version = serializers.CharField()
@@ -169,74 +186,106 @@ class ProviderSerializer(serializers.Serializer):
 class ListedProviderSerializer(ProviderSerializer):
     """The figures flat, or with `include_metadata` together with the metadata."""
 
-    load_score = serializers.FloatField(allow_null=True, required=False)
-    response_time_avg = serializers.CharField(allow_null=True, required=False)
-    success_rate = serializers.FloatField(allow_null=True, required=False)
+    FLAT = frozenset({"load_score", "response_time_avg", "success_rate"})
+    WITH_METADATA = frozenset({"metadata", "performance_metrics"})
+
+    load_score = serializers.FloatField(source="load", allow_null=True, required=False)
+    response_time_avg = SecondsField(
+        source="response_time_ms", allow_null=True, required=False
+    )
+    success_rate = RoundedField(source="reliability", allow_null=True, required=False)
     metadata = serializers.DictField(required=False)
-    performance_metrics = PerformanceMetricsSerializer(required=False)
+    performance_metrics = PerformanceMetricsSerializer(source="*", required=False)
+
+    def to_representation(self, listed: ListedProvider) -> dict[str, Any]:
+        """Read the figures, or the metadata and all metrics, as was asked."""
+        left_out = self.FLAT if listed.with_metadata else self.WITH_METADATA
+        return super().to_representation(listed.provider, left_out)
 
 
-class CapabilityProvidersSerializer(serializers.Serializer):
+class CapabilityProvidersSerializer(ResponseSerializer):
     capability = serializers.CharField()
     providers = ListedProviderSerializer(many=True)
 
 
-class CapabilitiesSerializer(serializers.Serializer):
+class CapabilitiesSerializer(ResponseSerializer):
     capabilities = CapabilityProvidersSerializer(many=True)
     total = serializers.IntegerField(help_text="Capabilities that match.")
     limit = serializers.IntegerField()
     offset = serializers.IntegerField()
 
 
-class ProviderHealthSerializer(serializers.Serializer):
-    status = serializers.CharField(help_text="healthy, degraded, unhealthy, unknown")
-    last_check = serializers.DateTimeField(allow_null=True)
-    response_time = serializers.CharField(allow_null=True)
+class ProviderHealthSerializer(ResponseSerializer):
+    status = serializers.CharField(
+        source="health", help_text="healthy, degraded, unhealthy, unknown"
+    )
+    last_check = TimestampField(allow_null=True)
+    response_time = SecondsField(source="response_time_ms", allow_null=True)
 
 
 class FoundProviderSerializer(ProviderSerializer):
-    routing_score = serializers.FloatField()
+    routing_score = RoundedField()
     metadata = serializers.DictField()
-    health = ProviderHealthSerializer()
-    performance_metrics = PerformanceMetricsSerializer()
+    health = ProviderHealthSerializer(source="*")
+    performance_metrics = PerformanceMetricsSerializer(source="*")
+
+    def to_representation(self, place: Ranked) -> dict[str, Any]:
+        """Read the provider, with the score of its place in the order."""
+        provider = place.candidate.item
+        provider.routing_score = place.score
+        return super().to_representation(provider)
 
 
-class DecisionSerializer(serializers.Serializer):
+class DecisionSerializer(ResponseSerializer):
     capability = serializers.CharField()
-    providers = FoundProviderSerializer(many=True)
-    routing_strategy = serializers.ChoiceField(choices=list(STRATEGIES))
-    total_providers = serializers.IntegerField()
-    healthy_providers = serializers.IntegerField()
+    providers = FoundProviderSerializer(source="order", many=True)
+    routing_strategy = serializers.ChoiceField(
+        source="strategy", choices=list(STRATEGIES)
+    )
+    total_providers = serializers.IntegerField(source="total")
+    healthy_providers = serializers.IntegerField(source="healthy")
 
 
-class CheckedProviderSerializer(serializers.Serializer):
+class CheckedProviderSerializer(ResponseSerializer):
+    FIGURES = frozenset({"response_time", "success_rate"})
+    FAILURE = frozenset({"error", "consecutive_failures", "code"})
+
     agent_id = serializers.CharField()
     agent_name = serializers.CharField()
-    status = serializers.CharField()
-    last_check = serializers.DateTimeField(allow_null=True)
-    response_time = serializers.CharField(allow_null=True, required=False)
-    success_rate = serializers.FloatField(allow_null=True, required=False)
+    status = serializers.CharField(source="health")
+    last_check = TimestampField(allow_null=True)
+    response_time = SecondsField(
+        source="response_time_ms", allow_null=True, required=False
+    )
+    success_rate = RoundedField(source="reliability", allow_null=True, required=False)
     error = serializers.CharField(required=False)
     consecutive_failures = serializers.IntegerField(required=False)
-    code = serializers.CharField(required=False)
+    code = ConstantField(HEALTH_CHECK_FAILED, required=False)
+
+    def to_representation(self, provider: Offer) -> dict[str, Any]:
+        """Leave out figures of an unhealthy provider, and failures without any."""
+        left_out = frozenset() if provider.consecutive_failures else self.FAILURE
+        if provider.health == UNHEALTHY:
+            left_out |= self.FIGURES
+        return super().to_representation(provider, left_out)
 
 
-class CapabilityHealthSerializer(serializers.Serializer):
+class CapabilityHealthSerializer(ResponseSerializer):
     capability = serializers.CharField()
-    overall_health = serializers.CharField()
+    overall_health = serializers.CharField(source="health")
     healthy_providers = serializers.IntegerField()
     total_providers = serializers.IntegerField()
     providers = CheckedProviderSerializer(many=True)
 
 
-class HealthOfCapabilitySerializer(serializers.Serializer):
+class HealthOfCapabilitySerializer(ResponseSerializer):
     capability = serializers.CharField()
     health = serializers.CharField()
     healthy_providers = serializers.IntegerField()
     total_providers = serializers.IntegerField()
 
 
-class RegistryHealthSerializer(serializers.Serializer):
+class RegistryHealthSerializer(ResponseSerializer):
     overall_health = serializers.CharField()
     healthy_capabilities = serializers.IntegerField()
     degraded_capabilities = serializers.IntegerField()

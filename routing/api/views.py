@@ -24,7 +24,8 @@ from ..metrics import Outcome, Report, take_in
 from ..models import STATUSES, CapabilityRegistration
 from ..provider_query import providers
 from ..strategies import STRATEGIES
-from . import errors, examples, shapes
+from . import errors, examples
+from .listing import CapabilityProviders, ListedProvider, Page
 from .serializers import (
     CapabilitiesSerializer,
     CapabilityHealthSerializer,
@@ -120,7 +121,8 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
             raise errors.DuplicateRegistration(**told) from error
         except CatalogEntry.DoesNotExist as error:
             raise errors.AgentNotFound(agent_id=str(entry.pk)) from error
-        return Response(shapes.registration(with_state_of(made, entry)), status=201)
+        registered = RegistrationToldSerializer(with_state_of(made, entry))
+        return Response(registered.data, status=201)
 
     @extend_schema(
         operation_id="registry_capabilities_list",
@@ -144,13 +146,13 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         found = self.filtered(request.query_params)
         names = found.order_by("capability").values_list("capability", flat=True)
         page = list(names.distinct()[offset : offset + limit])
-        groups = {name: [] for name in page}
+        groups = {name: CapabilityProviders(name, []) for name in page}
         for one in found.with_figures().filter(capability__in=page):
-            groups[one.capability].append(shapes.listed(one, with_metadata))
-        told = [{"capability": n, "providers": g} for n, g in groups.items()]
+            listed = ListedProvider(one, with_metadata)
+            groups[one.capability].providers.append(listed)
         total = names.distinct().count()
-        paging = {"total": total, "limit": limit, "offset": offset}
-        return Response({"capabilities": told} | paging)
+        listing = Page(list(groups.values()), total, limit, offset)
+        return Response(CapabilitiesSerializer(listing).data)
 
     def filtered(self, asked):
         """Registrations that every parameter lets through."""
@@ -190,7 +192,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         `load_balance` moves on with each call.
         """
         try:
-            told = decide(self.question(key, request))
+            decision = decide(self.question(key, request))
         except decisions.InvalidStrategy as error:
             known = {"routing_strategy": str(error), "available": list(STRATEGIES)}
             raise errors.InvalidStrategy(**known) from error
@@ -198,7 +200,8 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
             raise errors.InvalidMetadataFilter(str(error)) from error
         except decisions.NobodyOffers as error:
             raise nobody_offers(key) from error
-        return Response(shapes.decision(told), headers={"Cache-Control": "no-store"})
+        found = DecisionSerializer(decision)
+        return Response(found.data, headers={"Cache-Control": "no-store"})
 
     def question(self, capability, request) -> Question:
         """Who only wants to see the headers sends no request to anybody."""
@@ -233,7 +236,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
             service.update(registration, changes)
         except CapabilityRegistration.DoesNotExist as error:
             raise errors.RegistrationNotFound(registration_id=key) from error
-        return Response(shapes.registration(self.known(key)))
+        return Response(RegistrationToldSerializer(self.known(key)).data)
 
     @extend_schema(
         summary="Unregister a capability of an agent",
@@ -301,7 +304,8 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         found = providers(key)
         if not found:
             raise nobody_offers(key)
-        return Response(shapes.capability_health(key, found))
+        capability = health.of_capability(key, found)
+        return Response(CapabilityHealthSerializer(capability).data)
 
     @extend_schema(
         operation_id="registry_health",
@@ -321,7 +325,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         )
         listed = {"healthy": well, "unhealthy": ill, "degraded": well or ill}
         left_out = [word for word, wanted in listed.items() if not wanted]
-        return Response(health.everything(left_out))
+        return Response(RegistryHealthSerializer(health.everything(left_out)).data)
 
     def known(self, key: str) -> CapabilityRegistration:
         """The registration of this id, with all that is told of it."""

@@ -1,0 +1,28 @@
+"""What one page of the list of capabilities holds."""
+
+from typing import NamedTuple
+
+from ..models import Offer
+
+
+class ListedProvider(NamedTuple):
+    """A provider, and whether its metadata and all its metrics were asked for."""
+
+    provider: Offer
+    with_metadata: bool
+
+
+class CapabilityProviders(NamedTuple):
+    """A capability and the providers of it that match."""
+
+    capability: str
+    providers: list[ListedProvider]
+
+
+class Page(NamedTuple):
+    """Some of the capabilities that match, and how many match in all."""
+
+    capabilities: list[CapabilityProviders]
+    total: int
+    limit: int
+    offset: int

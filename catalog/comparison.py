@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.http import QueryDict
@@ -26,8 +26,7 @@ from .models import Capability, CatalogEntry
 FEWEST, MOST = 2, 4
 # What a form calls them: a field named `id` would hide the form's own.
 CHOSEN = "chosen"
-# Kind and name; and by what two are the same: a tool is a tool in every protocol.
-Key = tuple[str, str]
+# By what two capabilities are the same: a tool is a tool in every protocol.
 Likeness = tuple[str, str]
 OTHERS = Category("protocol", "Its protocol's own", ())
 CATEGORIES = (*FEATURES, Category(CUSTOM, "Custom", ()), OTHERS)
@@ -35,6 +34,13 @@ CATEGORIES = (*FEATURES, Category(CUSTOM, "Custom", ()), OTHERS)
 
 class NotComparable(ValueError):
     """Too few, too many, or the same one twice."""
+
+
+class Key(NamedTuple):
+    """What a capability is called."""
+
+    kind: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class Side:
             if row.kind == FEATURE.slug
         }
         offers = {
-            (role_of(row.kind) or row.kind, row.name): (row.kind, row.name)
+            (role_of(row.kind) or row.kind, row.name): Key(row.kind, row.name)
             for row in rows
             if row.discoverable
         }
@@ -103,6 +109,32 @@ class Section:
     rows: list[Row]
 
 
+class Shared(NamedTuple):
+    """A capability that several agents have, and these agents."""
+
+    key: Key
+    sides: list[Side]
+
+    @property
+    def entries(self) -> list[UUID]:
+        return [side.entry.pk for side in self.sides]
+
+
+class ComparedEntry(NamedTuple):
+    """An entry, its uptime of the last day, and what only its agent can do."""
+
+    entry: CatalogEntry
+    uptime: float | None
+    only: list[Key]
+
+
+class Feature(NamedTuple):
+    """A row of the comparison, and the section that it stands in."""
+
+    section: Section
+    row: Row
+
+
 @dataclass(frozen=True)
 class Comparison:
     sides: list[Side]
@@ -110,9 +142,21 @@ class Comparison:
     uptimes: dict[UUID, float] = field(default_factory=dict)
     sections: list[Section] = field(default_factory=list)
     common: list[Key] = field(default_factory=list)
-    # What several have, and not all; with who has it.
-    shared: list[tuple[Key, list[Side]]] = field(default_factory=list)
+    # What several have, and not all.
+    shared: list[Shared] = field(default_factory=list)
     only: dict[UUID, list[Key]] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> list[ComparedEntry]:
+        entries = [side.entry for side in self.sides]
+        return [
+            ComparedEntry(one, self.uptimes.get(one.pk), self.only[one.pk])
+            for one in entries
+        ]
+
+    @property
+    def features(self) -> list[Feature]:
+        return [Feature(each, row) for each in self.sections for row in each.rows]
 
     @property
     def uptime_by_side(self) -> list[float | None]:
@@ -160,7 +204,7 @@ def compare(ids: Iterable[UUID]) -> Comparison:
         uptimes(wanted, DAY),
         list(compared(sides)),
         [key for key, having in holders if len(having) == len(sides)],
-        [(key, having) for key, having in holders if 1 < len(having) < len(sides)],
+        [one for one in holders if 1 < len(one.sides) < len(sides)],
         {
             side.entry.pk: [key for key, having in holders if having == [side]]
             for side in sides
@@ -218,7 +262,7 @@ def overview(sides: list[Side]) -> Iterator[Row]:
         yield Row(f"identity.{name}", label, [value or None for value in values])
 
 
-def by_likeness(sides: list[Side]) -> list[tuple[Key, list[Side]]]:
+def by_likeness(sides: list[Side]) -> list[Shared]:
     """Everything that any can do, by name, and who of them can."""
     having: dict[Likeness, list[Side]] = {}
     keys: dict[Likeness, Key] = {}
@@ -227,4 +271,4 @@ def by_likeness(sides: list[Side]) -> list[tuple[Key, list[Side]]]:
             having.setdefault(likeness, []).append(side)
             keys.setdefault(likeness, key)
     order = sorted(having, key=lambda likeness: (likeness[1], likeness[0]))
-    return [(keys[likeness], having[likeness]) for likeness in order]
+    return [Shared(keys[likeness], having[likeness]) for likeness in order]

@@ -1,5 +1,6 @@
 """Agents side by side, for programs."""
 
+from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -7,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from ..comparison import Comparison, NotComparable, compare, ids_of
+from ..comparison import ComparedEntry, NotComparable, compare, ids_of
 from ..models import CatalogEntry
 from .base import CanReadCatalog, CatalogAPIMixin, EntryNotFound, InvalidParameter
 from .serializers import CapabilityKeySerializer, EntrySerializer
@@ -19,12 +20,14 @@ IDS = OpenApiParameter(
 
 class ComparedFeatureSerializer(serializers.Serializer):
     category = serializers.CharField(
-        help_text="AG-UI's own, `custom`, or `protocol` for what no other speaks of."
+        source="section.name",
+        help_text="AG-UI's own, `custom`, or `protocol` for what no other speaks of.",
     )
-    category_label = serializers.CharField()
-    name = serializers.CharField()
-    label = serializers.CharField()
+    category_label = serializers.CharField(source="section.label")
+    name = serializers.CharField(source="row.name")
+    label = serializers.CharField(source="row.label")
     values = serializers.ListField(
+        source="row.values",
         child=serializers.JSONField(allow_null=True),
         help_text="One for each entry; null is not declared, which is not false.",
     )
@@ -40,8 +43,17 @@ class ComparedEntrySerializer(EntrySerializer):
         fields = [*EntrySerializer.Meta.fields, "uptime24h", "only"]
         read_only_fields = fields
 
+    def to_representation(self, compared: ComparedEntry) -> dict[str, Any]:
+        """Read the entry, with what only the comparison knows of it."""
+        entry = compared.entry
+        entry.capability_count = len(entry.agent_type.capabilities.all())
+        entry.uptime24h, entry.only = compared.uptime, compared.only
+        return super().to_representation(entry)
 
-class SharedCapabilitySerializer(CapabilityKeySerializer):
+
+class SharedCapabilitySerializer(serializers.Serializer):
+    kind = serializers.CharField(source="key.kind")
+    name = serializers.CharField(source="key.name")
     entries = serializers.ListField(
         child=serializers.UUIDField(), help_text="Those that have it."
     )
@@ -68,41 +80,11 @@ class CompareView(CatalogAPIMixin, APIView):
     def get(self, request):
         """Two to four of any protocols: what each declares, what only one has."""
         try:
-            told = compare(ids_of(request.query_params))
+            comparison = compare(ids_of(request.query_params))
         except CatalogEntry.DoesNotExist as error:
             raise EntryNotFound from error
         except NotComparable as error:
             raise InvalidParameter(str(error), parameter="id") from error
         except ValueError as error:
             raise InvalidParameter("id must be a UUID", parameter="id") from error
-        return Response(compared(told))
-
-
-def compared(told: Comparison) -> dict:
-    return {
-        "entries": [entry_of(told, side) for side in told.sides],
-        "features": [
-            {
-                "category": section.name,
-                "category_label": section.label,
-                "name": row.name,
-                "label": row.label,
-                "values": row.values,
-            }
-            for section in told.sections
-            for row in section.rows
-        ],
-        "common": [{"kind": kind, "name": name} for kind, name in told.common],
-        "shared": [
-            {"kind": kind, "name": name, "entries": [side.entry.pk for side in having]}
-            for (kind, name), having in told.shared
-        ],
-    }
-
-
-def entry_of(told: Comparison, side) -> dict:
-    entry = side.entry
-    entry.capability_count = len(entry.agent_type.capabilities.all())
-    only = [{"kind": kind, "name": name} for kind, name in told.only[entry.pk]]
-    more = {"uptime24h": told.uptimes.get(entry.pk), "only": only}
-    return EntrySerializer(entry).data | more
+        return Response(ComparisonSerializer(comparison).data)

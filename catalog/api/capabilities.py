@@ -118,5 +118,5 @@ class CapabilityViewSet(CatalogAPIMixin, GenericViewSet):
         offers = Capability.objects.offered(kind, name)
         if kind not in discoverable_kinds() or not offers:
             raise CapabilityNotFound
-        agents = OfferSerializer(offers, many=True).data
-        return Response({"capability": {"kind": kind, "name": name}, "agents": agents})
+        found = {"capability": {"kind": kind, "name": name}, "agents": offers}
+        return Response(CapabilityDetailSerializer(found).data)

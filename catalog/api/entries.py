@@ -299,15 +299,14 @@ class StatsView(CatalogAPIMixin, APIView):
         entries = CatalogEntry.objects.order_by()
         current = Capability.objects.filter(agent_type__entry__isnull=False).order_by()
         status = counts(entries, "status")
-        return Response(
-            {
-                "total": sum(status.values()),
-                "status": dict.fromkeys(Status.values, 0) | status,
-                "protocol": counts(entries, "agent_type__protocol"),
-                "source": dict.fromkeys(Source.values, 0) | counts(entries, "source"),
-                "kind": counts(current, "kind"),
-            }
-        )
+        stats = {
+            "total": sum(status.values()),
+            "status": dict.fromkeys(Status.values, 0) | status,
+            "protocol": counts(entries, "agent_type__protocol"),
+            "source": dict.fromkeys(Source.values, 0) | counts(entries, "source"),
+            "kind": counts(current, "kind"),
+        }
+        return Response(StatsSerializer(stats).data)
 
 
 def counts(rows, field) -> dict[str, int]:

@@ -14,9 +14,11 @@ from rest_framework.test import APIClient
 
 from capabilities.kinds import kinds
 from capabilities.parsers import parsers
+from catalog.api.capabilities import CapabilityInstanceSerializer
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
+from catalog.search import query
 from catalog.search.indexer import index_entries
 from tests.factories import (
     CapabilityFactory,
@@ -479,3 +481,7 @@ def test_sixty_take_as_many_queries_as_three(viewer, path, needed):
         counts.append(len(captured) - WHO)
 
     assert counts == [needed, needed]
+
+
+def test_the_schema_declares_the_fields_that_the_search_returns():
+    assert tuple(CapabilityInstanceSerializer().fields) == query.FIELDS

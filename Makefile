@@ -44,7 +44,8 @@ unit: .venv/dev
 	$(BIN)/pytest -m "not e2e and not package" -n auto --dist loadfile
 
 unit-services: .venv/dev
-	$(BIN)/python tests/with_services.py $(BIN)/python -m pytest -p tests.workers \
+	$(BIN)/python tests/with_services.py $(BIN)/python -m pytest \
+	  -p tests.workers -p tests.services_only \
 	  -m "not e2e and not package" -n auto --dist loadfile
 
 package: .venv/dev

@@ -69,6 +69,7 @@ def serving(environment, *options, **told):
             assert process.wait(30) == 0
 
 
+@pytest.mark.services
 def test_an_open_stream_ends_without_a_mishap_when_the_server_stops(
     environment, tmp_path
 ):
@@ -104,6 +105,7 @@ def left_behind(environment):
     return [name for name in os.listdir(environment["TMPDIR"]) if "agentlens" in name]
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["one", "two"])
 def test_the_web_process_probes_by_itself_and_tidies_up(environment, agent, options):
     with serving(environment, *options):
@@ -114,6 +116,7 @@ def test_the_web_process_probes_by_itself_and_tidies_up(environment, agent, opti
     assert left_behind(environment) == []
 
 
+@pytest.mark.services
 def test_without_a_prober_nobody_is_asked(environment, agent):
     with serving(environment, "--no-prober"):
         run(environment, "import", agent.url())
@@ -144,6 +147,7 @@ def test_a_command_on_a_database_without_tables_says_so(environment, command):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.services
 def test_a_prober_asked_to_do_it_once_does_all_that_is_due(environment, agent):
     run(environment, "manage", "migrate", "--verbosity", "0")
     run(environment, "import", agent.url())

@@ -21,11 +21,21 @@ hypothesis_settings.register_profile("steady", derandomize=True, deadline=None)
 hypothesis_settings.register_profile("exploring", deadline=None, max_examples=2000)
 hypothesis_settings.load_profile("steady")
 
+# Seconds that a writer waits for its turn on SQLite's one lock.
+SQLITE_TIMEOUT = 300
+
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix):
-    """Threads of servers outlive tests; a connection of theirs must not."""
-    settings.DATABASES["default"]["CONN_MAX_AGE"] = 0
+    """Set what tests need of connections and the settings of a server do not give.
+
+    Threads of servers outlive tests; a connection of theirs must not. And forty
+    threads that write to SQLite take turns, each as long as a busy machine needs.
+    """
+    database = settings.DATABASES["default"]
+    database["CONN_MAX_AGE"] = 0
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        database["OPTIONS"]["timeout"] = SQLITE_TIMEOUT
 
 
 @pytest.fixture(autouse=True)

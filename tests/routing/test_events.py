@@ -55,7 +55,7 @@ SCRIPT = """
 import sys
 import django
 django.setup()
-from routing import registry
+from routing import service
 for n in range(int(sys.argv[2])):
     service.register(service.agent(sys.argv[1]), f"task-{n}")
 """

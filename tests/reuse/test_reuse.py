@@ -1,5 +1,7 @@
 """The catalog in a project that is not AgentLens, in the order of docs/reuse.md."""
 
+from pathlib import Path
+
 import pytest
 
 from .bare_project import BareProject
@@ -140,3 +142,23 @@ def test_project_overrides_the_base_template_of_every_page(project, journey):
     assert statuses(pages) == {200}
     assert all("<title>Intranet</title>" in page["body"] for page in pages.values())
     assert "Translator" in pages["/catalog"]["body"]
+
+
+def test_pages_work_in_a_project_without_the_admin(tmp_path):
+    project = BareProject.from_source(tmp_path)
+    leave_out_admin(project.folder)
+    project.manage("migrate", "--verbosity", "0")
+
+    found = project.journey()
+
+    assert statuses(found["pages"]) == {200}
+    assert found["patched"]["status"] == 200
+    assert "catalog.W002" in project.manage("check").stderr
+
+
+def leave_out_admin(folder: Path) -> None:
+    settings, urls = folder / "host/settings.py", folder / "host/urls.py"
+    lines = settings.read_text().replace("admin:login", "/login").splitlines()
+    settings.write_text("\n".join(line for line in lines if ".admin" not in line))
+    lines = urls.read_text().splitlines()
+    urls.write_text("\n".join(line for line in lines if "admin" not in line))

@@ -19,13 +19,7 @@ from .interfaces import (
 )
 from .kinds import Kind
 from .problems import Document, Problem, Problems, Unreadable, member
-from .records import (
-    CAPABILITY_LIMIT,
-    NAME_LIMIT,
-    AgentRecord,
-    CapabilityRecord,
-    is_web,
-)
+from .records import CAPABILITY_LIMIT, NAME_LIMIT, AgentRecord, CapabilityRecord, is_web
 from .registry import Registry
 
 # As much of a name as leaves room for the highest number.

@@ -10,14 +10,7 @@ from uuid import UUID
 
 from django.http import QueryDict
 
-from capabilities.features import (
-    COUNTED,
-    CUSTOM,
-    FEATURE,
-    FEATURES,
-    LABELS,
-    Category,
-)
+from capabilities.features import COUNTED, CUSTOM, FEATURE, FEATURES, LABELS, Category
 from capabilities.kinds import kinds
 
 from .health import DAY, uptimes

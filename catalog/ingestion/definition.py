@@ -10,11 +10,7 @@ from capabilities.parsers import ParseError, Reading, examine, parse, parsers
 from capabilities.problems import Problem, Problems
 from capabilities.records import CAPABILITY_LIMIT, AgentRecord
 
-from ..models import (
-    Capability,
-    CatalogEntry,
-    Source,
-)
+from ..models import Capability, CatalogEntry, Source
 
 
 class Due(StrEnum):

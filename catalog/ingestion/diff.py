@@ -7,9 +7,7 @@ from typing import Any
 from capabilities.kinds import identity, is_relied_on
 from capabilities.records import CapabilityRecord
 
-from ..models import (
-    Capability,
-)
+from ..models import Capability
 
 Key = tuple[str, str]
 Content = tuple[str, dict[str, Any]]

@@ -6,13 +6,7 @@ import pytest
 from ag_ui.core import AgentCapabilities, SubagentInfo, Tool
 from pydantic import BaseModel
 
-from capabilities.features import (
-    BY_STEPS,
-    CATEGORIES,
-    FEATURES,
-    Shape,
-    sound,
-)
+from capabilities.features import BY_STEPS, CATEGORIES, FEATURES, Shape, sound
 from capabilities.protocols.agui.declarations import ITEM_MEMBERS
 from capabilities.protocols.agui.schema import capabilities_schema
 from capabilities.spellings import LISTS

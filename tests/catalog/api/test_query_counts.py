@@ -6,12 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from catalog.registration.service import register
-from tests.factories import (
-    CapabilityFactory,
-    CatalogEntryFactory,
-    card_bytes,
-    skill,
-)
+from tests.factories import CapabilityFactory, CatalogEntryFactory, card_bytes, skill
 
 pytestmark = pytest.mark.django_db
 

@@ -10,16 +10,7 @@ from capabilities.protocols.agh.definitions import definition_of, read_definitio
 from capabilities.protocols.agh.records import KINDS, AGHCapability
 from catalog.web.icons import ICONS
 
-from .making import (
-    accepted,
-    card,
-    document,
-    envelope,
-    paths,
-    read_card,
-    sample,
-    signed,
-)
+from .making import accepted, card, document, envelope, paths, read_card, sample, signed
 
 BRIEF = "agh.capabilities_brief"
 

@@ -13,12 +13,7 @@ from capabilities.protocols.agh.catalogs import (
     read_catalog,
 )
 from capabilities.protocols.agh.documents import LISTS, CapabilityDocument
-from capabilities.protocols.agh.envelopes import (
-    Heading,
-    MessageKind,
-    draft,
-    emit,
-)
+from capabilities.protocols.agh.envelopes import Heading, MessageKind, draft, emit
 from capabilities.protocols.agh.members import serialised
 from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
 

@@ -166,7 +166,7 @@ def import_(targets: tuple[str, ...], protocol: str, warnings: bool, **given: st
 
 
 @main.command(cls=OnTables)
-@click.option("-o", "--output", type=click.File("w", "utf-8", lazy=True), default="-")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), default="-")
 def export(output):
     """Write the catalog as JSON lines, which `import` reads again."""
     run_command("export_agents", output=output)

@@ -13,7 +13,7 @@ class CapabilitiesConfig(AppConfig):
         from .protocols.a2a import A2AParser
         from .protocols.agh import AGHParser
         from .protocols.agui import AGUIParser
-        from .protocols.config.parser import ConfigParser
+        from .protocols.config import ConfigParser
         from .protocols.mcp import MCPParser
 
         if FEATURE.slug in kinds:

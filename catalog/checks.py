@@ -7,14 +7,18 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.utils.module_loading import import_string
 
 from .conf import conf, declared_settings, lease_fault
 
 REQUIRED_APPS = (
     "capabilities",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
     "django.contrib.messages",
+)
+MIDDLEWARE = (
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
 )
 CONTEXT_PROCESSORS = (
     "django.template.context_processors.request",
@@ -56,6 +60,22 @@ def check_installed_apps(**options: Any) -> list[CheckMessage]:
         text = "Without the admin no history of curated changes is kept."
         messages.append(checks.Warning(text, hint=hint, id="catalog.W002"))
     return messages
+
+
+@register("catalog")
+def check_middleware(**options: Any) -> list[CheckMessage]:
+    """E006: the pages know who asks and can show messages."""
+    return [
+        Error(f"{path!r} must be in MIDDLEWARE.", id="catalog.E006")
+        for path in MIDDLEWARE
+        if not has_middleware(import_string(path))
+    ]
+
+
+def has_middleware(wanted: type) -> bool:
+    """Whether it, or a subclass of it, is installed."""
+    installed = map(import_string, settings.MIDDLEWARE)
+    return any(isinstance(m, type) and issubclass(m, wanted) for m in installed)
 
 
 @register(Tags.templates, "catalog")

@@ -174,7 +174,8 @@ class DefinitionResolver:
         except TimeoutError:
             failures.append(FetchTimeout("No definition was found in time"))
         if found is None:
-            raise self.with_hint(max(failures, key=severity))
+            nowhere = FetchFailed("No URL is known where its definition could be")
+            raise self.with_hint(max(failures or [nowhere], key=severity))
         whole = await self.completed(found, deadline)
         return replace(whole, authorized=bool(self.authorization))
 

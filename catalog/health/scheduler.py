@@ -276,6 +276,6 @@ async def in_database(
     try:
         return await asyncio.shield(begun)
     except asyncio.CancelledError:
-        # What it announces may need the loop: a thread left alone waits for ever.
+        # What it publishes may need the loop: a thread left alone waits for ever.
         await asyncio.wait([begun])
         raise

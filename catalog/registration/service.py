@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 from threading import BoundedSemaphore
 from typing import ParamSpec, TypeVar
 
@@ -23,8 +24,6 @@ from ..outbound import TooBusy
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# Threads that may wait for agents at once; the others go on answering people.
-SLOTS = BoundedSemaphore(conf.FETCH_SLOTS)
 # Whether this thread holds a slot.
 mine = threading.local()
 
@@ -33,20 +32,27 @@ class NotRefreshable(Exception):
     """An entry whose definition is not to be found again where it came from."""
 
 
+@cache
+def slots() -> BoundedSemaphore:
+    """Threads that may wait for agents at once; the others go on answering people."""
+    return BoundedSemaphore(conf.FETCH_SLOTS)
+
+
 @contextmanager
 def waiting() -> Iterator[None]:
     """A place among those who wait for agents; one is enough for all that one does."""
     if getattr(mine, "has_slot", False):
         yield
         return
-    if not SLOTS.acquire(blocking=False):
+    semaphore = slots()
+    if not semaphore.acquire(blocking=False):
         raise TooBusy("Too many agents are being asked just now")
     mine.has_slot = True
     try:
         yield
     finally:
         mine.has_slot = False
-        SLOTS.release()
+        semaphore.release()
 
 
 def outside(ask: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -84,6 +84,12 @@ def test_check_names_an_app_that_is_not_installed(settings, missing, found):
     assert check_ids() == [found]
 
 
+def test_check_names_a_middleware_that_is_missing(settings):
+    settings.MIDDLEWARE = [m for m in settings.MIDDLEWARE if "messages" not in m]
+
+    assert check_ids() == ["catalog.E006"]
+
+
 @pytest.mark.parametrize("broken", ["APP_DIRS", "OPTIONS"])
 def test_check_finds_templates_that_cannot_be_rendered(settings, broken):
     engine = {**settings.TEMPLATES[0], broken: {} if broken == "OPTIONS" else False}

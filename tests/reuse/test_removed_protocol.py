@@ -10,10 +10,23 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("agentlens", "capabilities", "catalog", "routing", "templates", "manage.py")
+PARTS = (
+    "agentlens",
+    "capabilities",
+    "catalog",
+    "routing",
+    "templates",
+    "manage.py",
+    "pyproject.toml",
+)
 FOLDERS = ("capabilities/protocols/agh", "catalog/integrations/agh")
 CLIENT = "capabilities/clients/agh.py"
-LINES_IN = ("capabilities/apps.py", "agentlens/settings.py", "agentlens/urls.py")
+LINES_IN = (
+    "capabilities/apps.py",
+    "agentlens/settings.py",
+    "agentlens/urls.py",
+    "pyproject.toml",
+)
 # Registers a definition of each other protocol, and asks the API for what it found.
 VISIT = """
 import django

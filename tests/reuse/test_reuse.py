@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .bare_project import BareProject
+from .bare_project import ROOT, BareProject
 
 MEMBERS = {"error", "code", "details", "timestamp", "request_id"}
 
@@ -135,13 +135,46 @@ def test_commands_probe_export_import_and_reindex(project, journey):
 def test_project_overrides_the_base_template_of_every_page(project, journey):
     frame = project.folder / "templates" / "catalog" / "base.html"
     frame.parent.mkdir(parents=True)
-    frame.write_text("<title>Intranet</title>{% block content %}{% endblock %}")
+    frame.write_text(documented_frame())
 
     pages = project.journey()["pages"]
 
     assert statuses(pages) == {200}
-    assert all("<title>Intranet</title>" in page["body"] for page in pages.values())
+    assert all("| Intranet</title>" in page["body"] for page in pages.values())
+    assert all("catalog/app.css" in page["body"] for page in pages.values())
     assert "Translator" in pages["/catalog"]["body"]
+
+
+def documented_frame() -> str:
+    """The base template that docs/reuse.md prints."""
+    guide = (ROOT / "docs/reuse.md").read_text("utf-8")
+    return guide.partition("```django\n")[2].partition("```")[0]
+
+
+def test_urls_of_agh_without_its_app_are_refused(tmp_path):
+    project = BareProject.from_source(tmp_path)
+    urls = project.folder / "host/urls.py"
+    route = 'path("api/", include("catalog.integrations.agh.urls")),'
+    urls.write_text(
+        urls.read_text().replace("urlpatterns = [", f"urlpatterns = [{route}")
+    )
+
+    result = project.manage("check")
+
+    assert result.returncode == 1
+    assert "Add 'catalog.integrations.agh' to INSTALLED_APPS." in result.stderr
+
+
+@pytest.mark.parametrize("value", ["8", None, -1])
+def test_check_refuses_a_setting_of_the_wrong_kind(tmp_path, value):
+    project = BareProject.from_source(tmp_path)
+    settings = project.folder / "host/settings.py"
+    settings.write_text(f"{settings.read_text()}\nAGENTLENS_FETCH_SLOTS = {value!r}\n")
+
+    result = project.manage("check")
+
+    assert result.returncode == 1
+    assert "(catalog.E001) AGENTLENS_FETCH_SLOTS must be" in result.stderr
 
 
 def test_pages_work_in_a_project_without_the_admin(tmp_path):

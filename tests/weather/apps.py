@@ -10,5 +10,7 @@ class WeatherConfig(AppConfig):
 
         from .protocol import WeatherParser
 
-        kinds.register(*WeatherParser.kinds)
-        parsers.register(WeatherParser())
+        # Tests that override INSTALLED_APPS make Django call this again.
+        if WeatherParser.slug not in parsers:
+            kinds.register(*WeatherParser.kinds)
+            parsers.register(WeatherParser())

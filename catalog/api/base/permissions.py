@@ -4,9 +4,14 @@ VIEW = "catalog.view_catalogentry"
 CHANGE = "catalog.change_catalogentry"
 
 
+def may(request, permission: str) -> bool:
+    """Whether the user has a permission; a project may leave out who is unknown."""
+    return request.user is not None and request.user.has_perm(permission)
+
+
 class CanReadCatalog(BasePermission):
     def has_permission(self, request, view):
-        return request.user.has_perm(VIEW)
+        return may(request, VIEW)
 
 
 class CatalogPermissions(BasePermission):
@@ -27,7 +32,7 @@ class CatalogPermissions(BasePermission):
         if needed is None:
             # Nobody may what is not listed; what the view lacks is answered 405.
             return not answers(view, request.method)
-        return request.user.has_perm(needed)
+        return may(request, needed)
 
 
 def answers(view, method: str) -> bool:

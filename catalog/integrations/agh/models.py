@@ -8,6 +8,7 @@ class SeenEnvelope(models.Model):
     until = models.DateTimeField(db_index=True)
 
     class Meta:
+        app_label = "agh"
         db_table = "seen_envelopes"
 
     def __str__(self):
@@ -26,6 +27,7 @@ class Greeting(models.Model):
     greeted_at = models.DateTimeField()
 
     class Meta:
+        app_label = "agh"
         db_table = "agh_greetings"
 
     def __str__(self):

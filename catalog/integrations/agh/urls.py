@@ -1,6 +1,12 @@
+from django.apps import apps
+from django.core.exceptions import ImproperlyConfigured
 from django.urls import path
 
 from .api import EnvelopesView, PeerView, TransferView
+
+if not apps.is_installed("catalog.integrations.agh"):
+    # Its tables would be taken for those of `catalog`.
+    raise ImproperlyConfigured("Add 'catalog.integrations.agh' to INSTALLED_APPS.")
 
 urlpatterns = [
     path("agh/envelopes", EnvelopesView.as_view()),

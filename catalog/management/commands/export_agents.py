@@ -1,6 +1,6 @@
-from argparse import FileType
+from collections.abc import Callable
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from catalog.models import CatalogEntry
 from catalog.registration import export_lines
@@ -13,11 +13,22 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument(
-            "-o", "--output", type=FileType("w", encoding="utf-8"), default=None
+            "-o", "--output", default="-", help="A file; standard output without it."
         )
 
     def handle(self, *args, output, **options):
-        length = CatalogEntry.objects.count()
-        with progress_bar(export_lines(), "Exporting", length) as lines:
-            for line in lines:
-                (output or self.stdout).write(line + "\n")
+        if output == "-":
+            write_lines(self.stdout.write)
+            return
+        try:
+            with open(output, "w", encoding="utf-8") as file:
+                write_lines(file.write)
+        except OSError as error:
+            raise CommandError(f"{output}: {error.strerror}") from error
+
+
+def write_lines(write: Callable[[str], object]) -> None:
+    length = CatalogEntry.objects.count()
+    with progress_bar(export_lines(), "Exporting", length) as lines:
+        for line in lines:
+            write(line + "\n")

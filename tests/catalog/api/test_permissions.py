@@ -6,8 +6,14 @@ from rest_framework.permissions import AllowAny
 from rest_framework.test import APIRequestFactory, force_authenticate
 from rest_framework.views import APIView
 
-from catalog.api.base import CatalogAPIMixin, exception_handler
+from catalog.api.base import (
+    CanReadCatalog,
+    CatalogAPIMixin,
+    CatalogPermissions,
+    exception_handler,
+)
 from catalog.api.base.renderers import ORJSONRenderer
+from catalog.api.entries import KindViewSet
 from tests.factories import UserFactory
 
 EXPLICIT = (
@@ -66,6 +72,15 @@ def test_method_that_no_permission_lists_is_refused(superuser):
     response = Unlisted.as_view()(request)
 
     assert (response.status_code, response.data["code"]) == (403, "PERMISSION_DENIED")
+
+
+def test_request_without_any_user_is_refused():
+    """As a project has it that sets UNAUTHENTICATED_USER to None."""
+    view, request = Unlisted(), APIRequestFactory().get("/")
+    request.user = None
+
+    assert not CanReadCatalog().has_permission(request, view)
+    assert not CatalogPermissions().has_permission(request, KindViewSet())
 
 
 @pytest.mark.django_db

@@ -88,9 +88,10 @@ def test_who_is_probed_now_is_nobody_elses_to_probe(editor, agent):
 def test_when_too_many_wait_for_agents_the_next_is_told_to_come_back(
     editor, agent, monkeypatch
 ):
-    monkeypatch.setattr(service, "SLOTS", BoundedSemaphore(1))
+    slots = BoundedSemaphore(1)
+    monkeypatch.setattr(service, "slots", lambda: slots)
     before = CatalogEntry.objects.values().get()
-    with service.SLOTS:
+    with slots:
         answer = probe(editor, agent)
 
     assert_refused(answer, 429, "RATE_LIMITED")

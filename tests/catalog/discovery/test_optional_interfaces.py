@@ -88,6 +88,14 @@ class BeaconParser(Parser):
         )
 
 
+class HiddenParser(BeaconParser):
+    """Hidden agents publish nothing at a known path."""
+
+    slug = "hidden"
+    well_known = ()
+    endpoint_policy = EndpointPolicy("Give its declaration")
+
+
 @pytest.fixture(autouse=True)
 def _more_protocols(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = ["127.0.0.0/8"]
@@ -171,6 +179,14 @@ def test_declaration_elsewhere_is_read_by_the_protocol_that_recognises_it(server
 
     assert rock.agent_type.protocol == "beacon"
     assert (agui.agent_type.protocol, agui.display_name) == ("agui", "Painter")
+
+
+def test_protocol_that_publishes_nowhere_is_told_apart_from_a_failure(server):
+    with (
+        parsers.temporarily(HiddenParser()),
+        pytest.raises(FetchFailed, match=r"No URL is known.*Give its declaration"),
+    ):
+        import_url(server.url("/hidden"), "hidden")
 
 
 def test_definition_that_names_its_agent_is_refused_as_a_declaration(server):

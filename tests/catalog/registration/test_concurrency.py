@@ -172,7 +172,7 @@ def test_nor_by_the_button(curator, server, imported):
 def nobody_more(monkeypatch):
     """As many wait for agents as may."""
     places = BoundedSemaphore(1)
-    monkeypatch.setattr(service, "SLOTS", places)
+    monkeypatch.setattr(service, "slots", lambda: places)
     return places
 
 

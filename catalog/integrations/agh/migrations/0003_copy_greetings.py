@@ -1,7 +1,8 @@
 """Copy when each peer greeted out of the column that `catalog` used for it.
 
-The column stays, unused, so that this can be reversed. A migration of `catalog` that
-makes SQLite write the table anew drops it: such a one must come after this.
+The column stays, unused, so that this can be reversed. A later migration of `catalog`
+may make SQLite write the table anew, without it: then there is nothing to copy, and
+peers greet again within a minute.
 """
 
 from django.db import migrations
@@ -17,6 +18,22 @@ UPDATE catalog_entries SET greeted_at = (
 """
 
 
+def copy(apps, schema_editor):
+    run_if_column_exists(schema_editor.connection, COPY)
+
+
+def copy_back(apps, schema_editor):
+    run_if_column_exists(schema_editor.connection, COPY_BACK)
+
+
+def run_if_column_exists(connection, statement):
+    with connection.cursor() as cursor:
+        described = connection.introspection.get_table_description
+        columns = {column.name for column in described(cursor, "catalog_entries")}
+        if "greeted_at" in columns:
+            cursor.execute(statement)
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -24,5 +41,5 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunSQL(COPY, reverse_sql=COPY_BACK),
+        migrations.RunPython(copy, copy_back),
     ]

@@ -121,7 +121,7 @@ class ComparedEntry(NamedTuple):
     only: list[Key]
 
 
-class Feature(NamedTuple):
+class ComparedFeature(NamedTuple):
     """A row of the comparison, and the section that it stands in."""
 
     section: Section
@@ -148,8 +148,10 @@ class Comparison:
         ]
 
     @property
-    def features(self) -> list[Feature]:
-        return [Feature(each, row) for each in self.sections for row in each.rows]
+    def features(self) -> list[ComparedFeature]:
+        return [
+            ComparedFeature(each, row) for each in self.sections for row in each.rows
+        ]
 
     @property
     def uptime_by_side(self) -> list[float | None]:

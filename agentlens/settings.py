@@ -76,8 +76,8 @@ SECRET_KEY = env.str("SECRET_KEY", default="") or kept_secret(DATA_DIR / "secret
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
 
-# What the apps can be told: names, defaults and bounds are in `catalog/conf.py` and
-# `routing/conf.py`.
+# Settings of the apps; `catalog/conf.py` and `routing/conf.py` hold their names,
+# defaults and bounds.
 for app_settings in (CatalogSettings, RoutingSettings):
     for setting in declared_settings(app_settings):
         globals()[setting.name] = from_environment(setting)

@@ -14,7 +14,7 @@ from .registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class PresencePolicy:
-    """For agents that announce themselves: nobody asks them whether they are alive."""
+    """For agents that announce themselves, and are not asked whether they are alive."""
 
     # Seconds of silence after which an agent counts as gone.
     timeout: float

@@ -1,7 +1,7 @@
 """Settings of the catalog: every one has a default, and a check that validates it.
 
 A project overrides them in its settings module under the names listed in `Settings`.
-`conf.PROBE_TIMEOUT` reads `settings.AGENTLENS_PROBE_TIMEOUT` each time it is asked.
+`conf.PROBE_TIMEOUT` reads `settings.AGENTLENS_PROBE_TIMEOUT` at each access.
 """
 
 import ipaddress

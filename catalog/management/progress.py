@@ -6,7 +6,7 @@ import click
 
 
 def progress_bar(items: Iterable[Any] | None, label: str, length: int | None = None):
-    """A bar on a terminal's stderr; nothing where nobody watches."""
+    """Return a progress bar on stderr; it is hidden unless stderr is a terminal."""
     return click.progressbar(
         items,
         length=length,

@@ -6,7 +6,7 @@ from ..models import Offer
 
 
 class ListedProvider(NamedTuple):
-    """A provider, and whether its metadata and all its metrics were asked for."""
+    """A provider, and whether to show its metadata and all its metrics."""
 
     provider: Offer
     with_metadata: bool

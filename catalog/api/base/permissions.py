@@ -30,7 +30,7 @@ class CatalogPermissions(BasePermission):
         action = getattr(view, "action", None)
         needed = by_action.get(action) or self.needed.get(request.method)
         if needed is None:
-            # Nobody may what is not listed; what the view lacks is answered 405.
+            # A handler without a listed permission is closed; without a handler: 405.
             return not answers(view, request.method)
         return may(request, needed)
 

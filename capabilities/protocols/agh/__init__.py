@@ -1,66 +1,90 @@
 """AGH peers and their capabilities: the agh-network/v0 protocol."""
 
-from .bodies import CAPABILITY, CARD, response_body, transfer_body
-from .cards import BRIEF, CATALOG, PRIVILEGED, Brief, PeerCard, refuse_unproven
-from .catalogs import CatalogRequest, catalog_ext, read_catalog
-from .definitions import definition_of, read_definition
+from .bodies import (
+    CAPABILITY_PATH,
+    CARD_PATH,
+    build_transfer_body,
+    build_whois_response_body,
+)
+from .cards import (
+    BRIEF_KEY,
+    CATALOG_KEY,
+    PRIVILEGED_CAPABILITY,
+    CapabilityBrief,
+    PeerCard,
+    require_proof,
+)
+from .catalogs import CatalogRequest, build_catalog_ext, read_catalog
+from .definitions import build_definition, read_definition
 from .documents import CapabilityDocument
-from .envelopes import REPLAY_AGE, Envelope, Heading, MessageKind, draft, emit
-from .identifiers import ANNOUNCED, CHANNEL, PEER_ID, endpoint
+from .envelopes import (
+    REPLAY_AGE,
+    Envelope,
+    EnvelopeHeader,
+    MessageKind,
+    build_envelope,
+    build_raw_envelope,
+)
+from .errors import EnvelopeError, EnvelopeTooLarge, ReasonCode, malformed_error
+from .identifiers import (
+    CHANNEL_PATTERN,
+    ENDPOINT_SCHEME,
+    PEER_ID_PATTERN,
+    build_endpoint,
+)
 from .local import (
     CATALOG_DIRECTORY,
     CATALOG_FILES,
     LocalCatalogError,
     LocalProblem,
-    holds_catalog,
+    has_catalog,
     read_local_catalog,
 )
-from .members import serialised
-from .parser import GREET_TIMEOUT, LOCAL, OURSELVES, AGHParser
+from .members import serialize_json
+from .parser import AGENTLENS_PEER_ID, DEFAULT_CHANNEL, GREET_TIMEOUT, AGHParser
 from .records import AGHCapability
-from .refusals import ReasonCode, Refusal, TooLarge, malformed
 
 __all__ = [
-    "ANNOUNCED",
-    "BRIEF",
-    "CAPABILITY",
-    "CARD",
-    "CATALOG",
+    "AGENTLENS_PEER_ID",
+    "BRIEF_KEY",
+    "CAPABILITY_PATH",
+    "CARD_PATH",
     "CATALOG_DIRECTORY",
     "CATALOG_FILES",
-    "CHANNEL",
+    "CATALOG_KEY",
+    "CHANNEL_PATTERN",
+    "DEFAULT_CHANNEL",
+    "ENDPOINT_SCHEME",
     "GREET_TIMEOUT",
-    "LOCAL",
-    "OURSELVES",
-    "PEER_ID",
-    "PRIVILEGED",
+    "PEER_ID_PATTERN",
+    "PRIVILEGED_CAPABILITY",
     "REPLAY_AGE",
     "AGHCapability",
     "AGHParser",
-    "Brief",
+    "CapabilityBrief",
     "CapabilityDocument",
     "CatalogRequest",
     "Envelope",
-    "Heading",
+    "EnvelopeError",
+    "EnvelopeHeader",
+    "EnvelopeTooLarge",
     "LocalCatalogError",
     "LocalProblem",
     "MessageKind",
     "PeerCard",
     "ReasonCode",
-    "Refusal",
-    "TooLarge",
-    "catalog_ext",
-    "definition_of",
-    "draft",
-    "emit",
-    "endpoint",
-    "holds_catalog",
-    "malformed",
+    "build_catalog_ext",
+    "build_definition",
+    "build_endpoint",
+    "build_envelope",
+    "build_raw_envelope",
+    "build_transfer_body",
+    "build_whois_response_body",
+    "has_catalog",
+    "malformed_error",
     "read_catalog",
     "read_definition",
     "read_local_catalog",
-    "refuse_unproven",
-    "response_body",
-    "serialised",
-    "transfer_body",
+    "require_proof",
+    "serialize_json",
 ]

@@ -1,33 +1,33 @@
-"""What the envelopes of each kind hold, read and written."""
+"""Envelope bodies of each message kind: building and parsing them."""
 
 from typing import Any
 
-from ...problems import DEPTH_LIMIT, Document, Problems, member
+from ...problems import DEPTH_LIMIT, Document, Problems, member_path
 from .cards import PeerCard
 from .documents import CapabilityDocument
+from .errors import EnvelopeError, ReasonCode, malformed_error, raise_first_error
 from .members import read_text
-from .refusals import ReasonCode, Refusal, malformed, refuse_any
 
-# In a catalog a document lies deeper in its envelope than in a transfer.
-DOCUMENT_DEPTH = DEPTH_LIMIT - 8
-CARD = "$.body.peer_card"
-CAPABILITY = "$.body.capability"
-
-
-def greet_body(card: PeerCard, summary: str = "") -> Document:
-    told = {"summary": summary} if summary else {}
-    return {"peer_card": card.to_wire(), **told}
+# A catalog nests its documents deeper in the envelope than a transfer does.
+DOCUMENT_DEPTH_LIMIT = DEPTH_LIMIT - 8
+CARD_PATH = "$.body.peer_card"
+CAPABILITY_PATH = "$.body.capability"
 
 
-def request_body(query: str = "") -> Document:
+def build_greet_body(card: PeerCard, summary: str = "") -> Document:
+    body: Document = {"peer_card": card.to_wire()}
+    return body | {"summary": summary} if summary else body
+
+
+def build_whois_request_body(query: str = "") -> Document:
     return {"type": "request", "query": query}
 
 
-def response_body(card: PeerCard) -> Document:
+def build_whois_response_body(card: PeerCard) -> Document:
     return {"type": "response", "peer_card": card.to_wire()}
 
 
-def transfer_body(document: CapabilityDocument) -> Document:
+def build_transfer_body(document: CapabilityDocument) -> Document:
     return {"capability": document.to_wire()}
 
 
@@ -37,58 +37,61 @@ def read_greet(body: Document) -> PeerCard:
 
 
 def read_whois(body: Document) -> PeerCard | None:
-    """The card of a response; a request has none."""
+    """Return the peer card of a whois response, or None for a request."""
     match read_text(body, "type", "$.body"):
         case "response":
             return read_card(body)
         case "request":
             read_text(body, "query", "$.body")
-            refuse_card(body)
+            reject_card(body)
             return None
-    raise malformed("must be request or response", "$.body.type")
+    raise malformed_error("must be request or response", "$.body.type")
 
 
-def refuse_card(body: Document) -> None:
+def reject_card(body: Document) -> None:
     if body.get("peer_card") is not None:
-        raise malformed("must not be in a request", CARD)
+        raise malformed_error("must not be in a request", CARD_PATH)
 
 
 def read_card(body: Document) -> PeerCard:
     problems = Problems()
-    card = PeerCard.read(body.get("peer_card"), problems, CARD)
-    refuse_any(problems)
+    card = PeerCard.parse(body.get("peer_card"), problems, CARD_PATH)
+    raise_first_error(problems)
     return card
 
 
 def read_transfer(body: Document) -> CapabilityDocument:
-    """The document that is handed over; its digest must be there, and its own."""
-    document = read_document(body.get("capability"), CAPABILITY)
-    if not document.carried:
-        raise malformed("must be a non-empty string", f"{CAPABILITY}.digest")
-    refuse_false(document, CAPABILITY)
+    """Return the transferred document, which must have a matching digest."""
+    document = read_capability_document(body.get("capability"), CAPABILITY_PATH)
+    if not document.received_digest:
+        path = f"{CAPABILITY_PATH}.digest"
+        raise malformed_error("must be a non-empty string", path)
+    check_digest(document, CAPABILITY_PATH)
     return document
 
 
-def read_document(stated: Any, at: str) -> CapabilityDocument:
-    """A document that can be passed on, in a catalog as well."""
+def read_capability_document(value: Any, path: str) -> CapabilityDocument:
+    """Parse a document and check that it also fits into a catalog response."""
     problems = Problems()
-    document = CapabilityDocument.read(stated, problems, at)
-    refuse_any(problems)
-    if is_deeper(stated, DOCUMENT_DEPTH):
-        raise malformed(f"is nested deeper than {DOCUMENT_DEPTH} levels", at)
+    document = CapabilityDocument.parse(value, problems, path)
+    raise_first_error(problems)
+    if is_nested_deeper_than(value, DOCUMENT_DEPTH_LIMIT):
+        message = f"must not be nested deeper than {DOCUMENT_DEPTH_LIMIT} levels"
+        raise malformed_error(message, path)
     return document
 
 
-def is_deeper(value: Any, levels: int) -> bool:
-    inside = value.values() if isinstance(value, dict) else value
+def is_nested_deeper_than(value: Any, levels: int) -> bool:
     if not isinstance(value, (dict, list)):
         return False
-    return levels == 0 or any(is_deeper(each, levels - 1) for each in inside)
+    items = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(is_nested_deeper_than(item, levels - 1) for item in items)
 
 
-def refuse_false(document: CapabilityDocument, at: str) -> None:
-    """Refuse a document that came with the digest of another."""
-    if not document.verified:
-        message = f"is not the digest of the document, {document.digest()}"
-        path = member(at, "digest")
-        raise Refusal(ReasonCode.VERIFICATION_FAILED, message, path)
+def check_digest(document: CapabilityDocument, path: str) -> None:
+    """Raise EnvelopeError if the received digest does not match the document."""
+    if not document.is_verified:
+        expected = document.compute_digest()
+        message = f"does not match the document, whose digest is {expected}"
+        digest_path = member_path(path, "digest")
+        raise EnvelopeError(ReasonCode.VERIFICATION_FAILED, message, digest_path)

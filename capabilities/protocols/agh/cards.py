@@ -1,29 +1,29 @@
-"""Peer cards: who a peer is, and the brief of what it claims to offer."""
+"""Peer cards: who a peer is, and the capabilities it claims to offer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
-from ...problems import Document, Problems, member
+from ...problems import Document, Problems, member_path
 from .documents import read_list, read_text
-from .identifiers import PEER_ID, PROTOCOL, trimmed
-from .refusals import ReasonCode, Refusal
+from .errors import EnvelopeError, ReasonCode
+from .identifiers import PEER_ID_PATTERN, PROTOCOL_VERSION, trim
 
-BRIEF = "agh.capabilities_brief"
-CATALOG = "agh.capability_catalog"
-LISTS = (
+BRIEF_KEY = "agh.capabilities_brief"
+CATALOG_KEY = "agh.capability_catalog"
+CARD_LIST_MEMBERS = (
     "profiles_supported",
     "capabilities",
     "artifacts_supported",
     "trust_modes_supported",
 )
-MEMBERS = ("peer_id", "display_name", *LISTS, "ext")
-# Whoever claims it may change other peers' tasks, and must prove who it is.
-PRIVILEGED = "task.write"
+CARD_MEMBERS = ("peer_id", "display_name", *CARD_LIST_MEMBERS, "ext")
+# It allows changing the tasks of other peers, so claiming it requires a proof.
+PRIVILEGED_CAPABILITY = "task.write"
 
 
-class Brief(NamedTuple):
-    """A capability in one line; a claim, not a proof."""
+class CapabilityBrief(NamedTuple):
+    """The ID and summary of a capability, as a peer card claims it."""
 
     id: str
     summary: str = ""
@@ -31,11 +31,11 @@ class Brief(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerCard:
-    """A card, its lists trimmed; `raw` is what was received, to the last member."""
+    """A parsed peer card with trimmed lists; `raw` is the complete received object."""
 
     peer_id: str
     display_name: str = ""
-    profiles_supported: tuple[str, ...] = (PROTOCOL,)
+    profiles_supported: tuple[str, ...] = (PROTOCOL_VERSION,)
     capabilities: tuple[str, ...] = ()
     artifacts_supported: tuple[str, ...] = ("capability",)
     trust_modes_supported: tuple[str, ...] = ("unverified",)
@@ -43,139 +43,153 @@ class PeerCard:
     raw: Document = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def read(cls, stated: Any, problems: Problems, at: str = "$") -> Self:
-        """What it says; it holds only when `problems` has no errors after it."""
-        if not isinstance(stated, dict):
-            problems.error(at, "must be an object")
-            stated = {}
+    def parse(cls, value: Any, problems: Problems, path: str = "$") -> Self:
+        """Parse a JSON value; the card is valid only if `problems` has no errors."""
+        if not isinstance(value, dict):
+            problems.error(path, "must be an object")
+            value = {}
         return cls(
-            peer_id=read_peer_id(stated, problems, at),
-            display_name=read_display_name(stated, problems, at),
-            **{key: read_array(stated, key, problems, at) for key in LISTS},
-            ext=read_ext(stated, problems, at),
-            raw=stated,
+            peer_id=read_peer_id(value, problems, path),
+            display_name=read_display_name(value, problems, path),
+            **{
+                key: read_required_list(value, key, problems, path)
+                for key in CARD_LIST_MEMBERS
+            },
+            ext=read_ext(value, problems, path),
+            raw=value,
         )
 
     @property
-    def unknown(self) -> Document:
-        """Members of newer revisions, always passed on."""
-        return {key: self.raw[key] for key in self.raw if key not in MEMBERS}
+    def unknown_members(self) -> Document:
+        """Members of newer protocol revisions, which are always passed on."""
+        return {key: self.raw[key] for key in self.raw if key not in CARD_MEMBERS}
 
-    def brief(self) -> list[Brief]:
-        """One for each capability, in order; without a summary where none is told."""
-        told = summaries(self.ext)
-        return [Brief(each, told.get(each, "")) for each in self.capabilities]
+    @property
+    def briefs(self) -> list[CapabilityBrief]:
+        """One brief per capability, in card order; the summary may be empty."""
+        summaries = get_brief_summaries(self.ext)
+        return [
+            CapabilityBrief(capability_id, summaries.get(capability_id, ""))
+            for capability_id in self.capabilities
+        ]
 
-    def offering(self, brief: Iterable[Brief]) -> Self:
-        """The card of a peer with this catalog, in both of the places that tell it."""
-        listed = [Brief(trimmed(each.id), trimmed(each.summary)) for each in brief]
-        ids = tuple(each.id for each in listed)
-        if not listed:
-            others = {key: self.ext[key] for key in self.ext if key != BRIEF}
-            return replace(self, capabilities=ids, ext=others)
-        # What else newer revisions say of one stays with it, and all in its place.
-        stated = stated_briefs(self.ext)
-        told = [{**stated.get(each.id, {}), **each._asdict()} for each in listed]
-        return replace(self, capabilities=ids, ext={**self.ext, BRIEF: told})
+    def with_capabilities(self, briefs: Iterable[CapabilityBrief]) -> Self:
+        """Return a copy that lists these capabilities and their briefs."""
+        trimmed = [
+            CapabilityBrief(trim(brief.id), trim(brief.summary)) for brief in briefs
+        ]
+        ids = tuple(brief.id for brief in trimmed)
+        if not trimmed:
+            ext = {key: self.ext[key] for key in self.ext if key != BRIEF_KEY}
+            return replace(self, capabilities=ids, ext=ext)
+        # Keep unknown members of existing items, and the position of the brief in ext.
+        existing = get_brief_items_by_id(self.ext)
+        items = [{**existing.get(brief.id, {}), **brief._asdict()} for brief in trimmed]
+        return replace(self, capabilities=ids, ext={**self.ext, BRIEF_KEY: items})
 
     def to_wire(self) -> Document:
-        """As it is sent: lists even when empty, and never a catalog inside."""
-        hidden = {CATALOG} if self.capabilities else {CATALOG, BRIEF}
-        ext = {key: self.ext[key] for key in self.ext if key not in hidden}
+        """Return the card to send: with empty lists, and without a catalog in ext."""
+        omitted = {CATALOG_KEY} if self.capabilities else {CATALOG_KEY, BRIEF_KEY}
+        ext = {key: self.ext[key] for key in self.ext if key not in omitted}
         return {
             "peer_id": self.peer_id,
             **({"display_name": self.display_name} if self.display_name else {}),
-            **{key: list(getattr(self, key)) for key in LISTS},
+            **{key: list(getattr(self, key)) for key in CARD_LIST_MEMBERS},
             **({"ext": ext} if ext else {}),
-            **self.unknown,
+            **self.unknown_members,
         }
 
-    def answers(self, query: str) -> bool:
-        """Whether a broadcast whois means this peer: by the very word, or by none."""
-        wanted = trimmed(query)
-        listed = (word for key in LISTS for word in getattr(self, key))
-        words = {self.peer_id, self.display_name, *listed}
-        return not wanted or wanted in words
+    def matches_query(self, query: str) -> bool:
+        """Return whether a broadcast whois query is empty or equals a card value."""
+        term = trim(query)
+        listed = (item for key in CARD_LIST_MEMBERS for item in getattr(self, key))
+        return not term or term in {self.peer_id, self.display_name, *listed}
 
 
-def refuse_unproven(claimed: Iterable[str], proof: Document | None, at: str) -> None:
-    """Refuse a privilege that is claimed in a message without a proof."""
-    if PRIVILEGED in claimed and not proof:
-        message = f"{PRIVILEGED} is only taken with a proof"
-        raise Refusal(ReasonCode.VERIFICATION_FAILED, message, at)
+def require_proof(
+    capability_ids: Iterable[str], proof: Document | None, path: str
+) -> None:
+    """Raise EnvelopeError if the privileged capability is claimed without a proof."""
+    if PRIVILEGED_CAPABILITY in capability_ids and not proof:
+        message = f"{PRIVILEGED_CAPABILITY} requires a proof"
+        raise EnvelopeError(ReasonCode.VERIFICATION_FAILED, message, path)
 
 
-def read_peer_id(stated: Document, problems: Problems, at: str) -> str:
-    value = stated.get("peer_id")
-    peer_id = trimmed(value) if isinstance(value, str) else ""
-    if not PEER_ID.fullmatch(peer_id):
-        message = f"must be a string that matches {PEER_ID.pattern}"
-        problems.error(member(at, "peer_id"), message)
+def read_peer_id(card: Document, problems: Problems, path: str) -> str:
+    value = card.get("peer_id")
+    peer_id = trim(value) if isinstance(value, str) else ""
+    if not PEER_ID_PATTERN.fullmatch(peer_id):
+        message = f"must be a string that matches {PEER_ID_PATTERN.pattern}"
+        problems.error(member_path(path, "peer_id"), message)
     return peer_id
 
 
-def read_display_name(stated: Document, problems: Problems, at: str) -> str:
-    """As it was written, unless it is blank: then there is none."""
-    is_told = bool(read_text(stated, "display_name", problems, at))
-    return str(stated["display_name"]) if is_told else ""
+def read_display_name(card: Document, problems: Problems, path: str) -> str:
+    """Return the display name untrimmed, or an empty string if it is blank."""
+    has_name = bool(read_text(card, "display_name", problems, path))
+    return str(card["display_name"]) if has_name else ""
 
 
-def read_array(
-    stated: Document, key: str, problems: Problems, at: str
+def read_required_list(
+    card: Document, key: str, problems: Problems, path: str
 ) -> tuple[str, ...]:
-    """A list that may be empty, but neither null nor missing."""
-    if stated.get(key) is None:
-        problems.error(member(at, key), "must be a list of strings, perhaps empty")
-    return read_list(stated, key, problems, at)
+    """Return a list that may be empty but must be present and not null."""
+    if card.get(key) is None:
+        message = "must be a list of strings (it may be empty)"
+        problems.error(member_path(path, key), message)
+    return read_list(card, key, problems, path)
 
 
-def read_ext(stated: Document, problems: Problems, at: str) -> Document:
-    ext = stated.get("ext")
+def read_ext(card: Document, problems: Problems, path: str) -> Document:
+    ext = card.get("ext")
     if ext is None or isinstance(ext, dict):
         return ext or {}
-    problems.error(member(at, "ext"), "must be an object")
+    problems.error(member_path(path, "ext"), "must be an object")
     return {}
 
 
-def summaries(ext: Document) -> dict[str, str]:
-    """What a brief tells of each id, however malformed: it is advice, no more."""
-    told: dict[str, str] = {}
-    for brief in filter(None, map(read_brief, listed_briefs(ext) or ())):
-        told.setdefault(brief.id, brief.summary)
-    return told
+def get_brief_summaries(ext: Document) -> dict[str, str]:
+    """Return the summary of each capability ID; malformed items are skipped."""
+    summaries: dict[str, str] = {}
+    for brief in filter(None, map(parse_brief, get_brief_items(ext) or ())):
+        summaries.setdefault(brief.id, brief.summary)
+    return summaries
 
 
-def listed_briefs(ext: Document) -> list[Any] | None:
-    listed = ext.get(BRIEF)
-    return listed if isinstance(listed, list) else None
+def get_brief_items(ext: Document) -> list[Any] | None:
+    items = ext.get(BRIEF_KEY)
+    return items if isinstance(items, list) else None
 
 
-def stated_briefs(ext: Document) -> dict[str, Document]:
-    """By id, what is told of each, to the last member."""
-    listed = listed_briefs(ext) or []
-    return {brief.id: one for one in listed if (brief := read_brief(one))}
+def get_brief_items_by_id(ext: Document) -> dict[str, Document]:
+    """Return the raw brief items, with all their members, by capability ID."""
+    items = get_brief_items(ext) or []
+    return {brief.id: item for item in items if (brief := parse_brief(item))}
 
 
-def read_brief(stated: Any) -> Brief | None:
-    if not isinstance(stated, dict) or not isinstance(stated.get("id"), str):
+def parse_brief(item: Any) -> CapabilityBrief | None:
+    if not isinstance(item, dict) or not isinstance(item.get("id"), str):
         return None
-    summary = stated.get("summary")
-    told = trimmed(summary) if isinstance(summary, str) else ""
-    return Brief(trimmed(stated["id"]), told)
+    summary = item.get("summary")
+    return CapabilityBrief(
+        trim(item["id"]), trim(summary) if isinstance(summary, str) else ""
+    )
 
 
-def doubt_brief(card: PeerCard, problems: Problems, at: str = "$") -> None:
-    """Warn where the brief does not match the capabilities entry by entry."""
-    place = member(member(at, "ext"), BRIEF)
-    listed = listed_briefs(card.ext)
-    if BRIEF in card.ext and listed is None:
-        problems.warning(place, "should be a list of ids and summaries; ignored")
-    elif listed is not None and not matches(card, listed):
-        problems.warning(place, "should match the capabilities, entry by entry")
+def warn_brief_mismatch(card: PeerCard, problems: Problems, path: str = "$") -> None:
+    """Add a warning if the brief does not match the capabilities item by item."""
+    brief_path = member_path(member_path(path, "ext"), BRIEF_KEY)
+    items = get_brief_items(card.ext)
+    if BRIEF_KEY in card.ext and items is None:
+        message = "should be a list of objects with id and summary; ignored"
+        problems.warning(brief_path, message)
+    elif items is not None and not is_brief_complete(card, items):
+        message = "should list the same capabilities in the same order, with summaries"
+        problems.warning(brief_path, message)
 
 
-def matches(card: PeerCard, listed: list[Any]) -> bool:
-    told = [read_brief(each) for each in listed]
-    return told == card.brief() and all(
-        isinstance(each.get("summary"), str) for each in listed
+def is_brief_complete(card: PeerCard, items: list[Any]) -> bool:
+    """Return whether the items match the card's capabilities and have a summary."""
+    return [parse_brief(item) for item in items] == card.briefs and all(
+        isinstance(item.get("summary"), str) for item in items
     )

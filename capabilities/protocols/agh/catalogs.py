@@ -1,91 +1,99 @@
-"""Rich discovery: asking for whole documents, answering, and reading the answer."""
+"""Catalog requests in whois envelopes, and the documents of the responses."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ...problems import Document, member
-from .bodies import read_document, refuse_false
-from .cards import CATALOG
+from ...problems import Document, member_path
+from .bodies import check_digest, read_capability_document
+from .cards import CATALOG_KEY
 from .documents import CapabilityDocument
-from .identifiers import trimmed
-from .refusals import malformed
+from .errors import malformed_error
+from .identifiers import trim
 
-INCLUDE = "agh.include"
-IDS = "agh.capability_ids"
-CATALOG_WORD = "capability_catalog"
+INCLUDE_KEY = "agh.include"
+CAPABILITY_IDS_KEY = "agh.capability_ids"
+INCLUDE_CATALOG = "capability_catalog"
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogRequest:
-    """Whether whole documents are asked for; `ids` None is all, empty is none."""
+    """A whois sender's request for documents; `ids` None requests all of them."""
 
-    wanted: bool = False
+    include_documents: bool = False
     ids: frozenset[str] | None = None
 
     @classmethod
-    def of(cls, ext: Document) -> Self:
-        """What a whois request asks; a malformed filter lets nothing through."""
-        if CATALOG_WORD not in (read_words(ext.get(INCLUDE)) or ()):
+    def from_ext(cls, ext: Document) -> Self:
+        """Parse the ext of a whois request; a malformed ID filter selects nothing."""
+        if INCLUDE_CATALOG not in (read_strings(ext.get(INCLUDE_KEY)) or ()):
             return cls()
-        if IDS not in ext:
-            return cls(wanted=True)
-        return cls(wanted=True, ids=frozenset(read_words(ext[IDS]) or ()))
+        if CAPABILITY_IDS_KEY not in ext:
+            return cls(include_documents=True)
+        ids = frozenset(read_strings(ext[CAPABILITY_IDS_KEY]) or ())
+        return cls(include_documents=True, ids=ids)
 
     def to_ext(self) -> Document:
-        """The ext of an envelope that asks just this."""
-        if not self.wanted:
+        """Return the envelope ext that makes this request."""
+        if not self.include_documents:
             return {}
-        narrowed = {} if self.ids is None else {IDS: sorted(self.ids)}
-        return {INCLUDE: [CATALOG_WORD], **narrowed}
+        id_filter = {} if self.ids is None else {CAPABILITY_IDS_KEY: sorted(self.ids)}
+        return {INCLUDE_KEY: [INCLUDE_CATALOG], **id_filter}
 
     def selects(self, capability_id: str) -> bool:
-        return self.wanted and (self.ids is None or capability_id in self.ids)
+        """Return whether the document of this capability is requested."""
+        if not self.include_documents:
+            return False
+        return self.ids is None or capability_id in self.ids
 
 
-def read_words(value: Any) -> list[str] | None:
-    """The texts that say something, trimmed; None when it is no list of texts."""
-    if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
+def read_strings(value: Any) -> list[str] | None:
+    """Return the trimmed non-blank strings, or None if it is no list of strings."""
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return None
-    return [word for each in value if (word := trimmed(each))]
+    return [text for item in value if (text := trim(item))]
 
 
-def catalog_ext(
+def build_catalog_ext(
     documents: Iterable[CapabilityDocument], request: CatalogRequest
 ) -> Document:
-    """The ext that answers: nothing unless asked, else a list in catalog order."""
-    if not request.wanted:
+    """Return the response ext with the requested documents in catalog order."""
+    if not request.include_documents:
         return {}
-    chosen = [each.to_wire() for each in documents if request.selects(each.id)]
-    return {CATALOG: {"capabilities": chosen}}
+    selected = [
+        document.to_wire() for document in documents if request.selects(document.id)
+    ]
+    return {CATALOG_KEY: {"capabilities": selected}}
 
 
 def read_catalog(
-    ext: Document, at: str = "$.ext"
+    ext: Document, path: str = "$.ext"
 ) -> tuple[CapabilityDocument, ...] | None:
-    """The documents in the ext of a whois response, None when it brings no catalog.
+    """Return the documents in a whois response's ext, or None without a catalog.
 
-    One without any digest is among them, unverified; raises Refusal for a false one.
+    Documents without a digest are included as unverified; a wrong digest raises
+    EnvelopeError.
     """
-    if CATALOG not in ext:
+    if CATALOG_KEY not in ext:
         return None
-    place, stated = member(at, CATALOG), ext[CATALOG]
-    listed = stated.get("capabilities") if isinstance(stated, dict) else None
-    if not isinstance(listed, list):
-        raise malformed("must be an object with a list of capabilities", place)
-    return tuple(read_listed(listed, member(place, "capabilities")))
+    catalog_path, catalog = member_path(path, CATALOG_KEY), ext[CATALOG_KEY]
+    items = catalog.get("capabilities") if isinstance(catalog, dict) else None
+    if not isinstance(items, list):
+        message = "must be an object with a list of capabilities"
+        raise malformed_error(message, catalog_path)
+    return tuple(read_documents(items, member_path(catalog_path, "capabilities")))
 
 
-def read_listed(listed: list[Any], at: str) -> Iterator[CapabilityDocument]:
-    """Each document, and each id once."""
-    taken = set[str]()
-    for n, stated in enumerate(listed):
-        path = f"{at}[{n}]"
-        document = read_document(stated, path)
-        if document.carried:
-            refuse_false(document, path)
-        if document.id in taken:
-            message = f"{document.id!r} is listed already"
-            raise malformed(message, member(path, "id"))
-        taken.add(document.id)
+def read_documents(items: list[Any], path: str) -> Iterator[CapabilityDocument]:
+    """Yield each document; raises EnvelopeError if an ID is listed twice."""
+    seen_ids = set[str]()
+    for n, item in enumerate(items):
+        item_path = f"{path}[{n}]"
+        document = read_capability_document(item, item_path)
+        if document.received_digest:
+            check_digest(document, item_path)
+        if document.id in seen_ids:
+            message = f"must be unique; {document.id!r} is already listed"
+            raise malformed_error(message, member_path(item_path, "id"))
+        seen_ids.add(document.id)
         yield document

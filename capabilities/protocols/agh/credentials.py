@@ -1,16 +1,16 @@
-"""What looks like a credential, and therefore travels in no envelope."""
+"""Detection of credentials, which AGH forbids in envelopes."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from ...documents import place
+from ...documents import json_path
 from ...problems import Document
-from .identifiers import trimmed
-from .refusals import malformed
+from .errors import malformed_error
+from .identifiers import trim
 
-# Where peers may put things of their own.
-OPEN_MEMBERS = ("body", "proof", "ext")
-# Lowercase and without `_`, `-` and `.`.
+# The envelope members in which peers may put data of their own.
+FREE_FORM_MEMBERS = ("body", "proof", "ext")
+# Lowercase, without `_`, `-` and `.`.
 SECRET_KEYS = {
     "accesstoken",
     "apikey",
@@ -30,33 +30,34 @@ SECRET_KEYS = {
 }
 SEPARATORS = str.maketrans("", "", "_-.")
 
-Steps = tuple[str | int, ...]
+MemberPath = tuple[str | int, ...]
 
 
-def refuse_credentials(envelope: Document) -> None:
-    """Refuse an envelope for the first value under a key that names a secret."""
-    for key in OPEN_MEMBERS:
-        for steps in credentials(envelope.get(key), (key,)):
-            raise malformed("looks like a secret, and is not taken", place(steps))
+def reject_credentials(envelope: Document) -> None:
+    """Raise EnvelopeError for the first value whose key names a secret."""
+    for key in FREE_FORM_MEMBERS:
+        for path in find_credentials(envelope.get(key), (key,)):
+            message = "looks like a credential; envelopes must not contain credentials"
+            raise malformed_error(message, json_path(path))
 
 
-def credentials(value: Any, steps: Steps) -> Iterator[Steps]:
-    """Where values stand that are not empty, and whose key names a secret."""
+def find_credentials(value: Any, path: MemberPath) -> Iterator[MemberPath]:
+    """Yield the path of each non-empty value whose key names a secret."""
     if isinstance(value, list):
         for n, item in enumerate(value):
-            yield from credentials(item, (*steps, n))
+            yield from find_credentials(item, (*path, n))
     elif isinstance(value, dict):
         for key, item in value.items():
-            if names_secret(key) and says_something(item):
-                yield (*steps, key)
-            yield from credentials(item, (*steps, key))
+            if is_secret_key(key) and has_value(item):
+                yield (*path, key)
+            yield from find_credentials(item, (*path, key))
 
 
-def names_secret(key: str) -> bool:
-    return trimmed(key).lower().translate(SEPARATORS) in SECRET_KEYS
+def is_secret_key(key: str) -> bool:
+    return trim(key).lower().translate(SEPARATORS) in SECRET_KEYS
 
 
-def says_something(value: Any) -> bool:
+def has_value(value: Any) -> bool:
     if isinstance(value, str):
-        return bool(trimmed(value))
+        return bool(trim(value))
     return value not in (None, [], {})

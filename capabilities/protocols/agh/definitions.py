@@ -1,27 +1,28 @@
-"""What AgentLens keeps of a peer: its card, and beside it the channel."""
+"""Stored definitions of peers: the peer card plus the channel."""
 
 from ...problems import Document, Problems
 from .cards import PeerCard
-from .identifiers import CHANNEL, trimmed
+from .identifiers import CHANNEL_PATTERN, trim
 
 
-def definition_of(card: PeerCard, channel: str) -> Document:
-    """The definition of a peer that greeted in the channel; the card as it came."""
-    stated = card.raw or card.to_wire()
-    return {**stated, "channel": channel} if channel else stated
+def build_definition(card: PeerCard, channel: str) -> Document:
+    """Return the card as received, with the channel in which the peer greeted."""
+    document = card.raw or card.to_wire()
+    return {**document, "channel": channel} if channel else document
 
 
 def read_definition(document: Document, problems: Problems) -> tuple[str, PeerCard]:
-    """The channel, '' when none is told, and the card without it."""
-    stated = {key: document[key] for key in document if key != "channel"}
-    return read_channel(document, problems), PeerCard.read(stated, problems)
+    """Return the channel (empty if there is none) and the card without it."""
+    card = {key: document[key] for key in document if key != "channel"}
+    return read_channel(document, problems), PeerCard.parse(card, problems)
 
 
 def read_channel(document: Document, problems: Problems) -> str:
-    stated = document.get("channel")
-    if stated is None:
+    value = document.get("channel")
+    if value is None:
         return ""
-    channel = trimmed(stated) if isinstance(stated, str) else ""
-    if not CHANNEL.fullmatch(channel):
-        problems.error("$.channel", f"must be a string that matches {CHANNEL.pattern}")
+    channel = trim(value) if isinstance(value, str) else ""
+    if not CHANNEL_PATTERN.fullmatch(channel):
+        message = f"must be a string that matches {CHANNEL_PATTERN.pattern}"
+        problems.error("$.channel", message)
     return channel

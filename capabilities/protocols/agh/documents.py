@@ -1,4 +1,4 @@
-"""The capability document: AGH's one artifact, and the digest that binds it."""
+"""Capability documents, and the digest that identifies their content."""
 
 import json
 import re
@@ -7,32 +7,38 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Self
 
-from ...problems import Document, Problems, member
-from .identifiers import trimmed
+from ...problems import Document, Problems, member_path
+from .identifiers import trim
 
-REQUIRED = ("id", "summary", "outcome")
-LISTS = (
+REQUIRED_MEMBERS = ("id", "summary", "outcome")
+DOCUMENT_LIST_MEMBERS = (
     "context_needed",
     "artifacts_expected",
     "execution_outline",
     "constraints",
     "examples",
 )
-# The order of the members in the hashed text; it is not alphabetical.
-HASHED = (*REQUIRED, "version", *LISTS, "requirements")
-ON_THE_WIRE = (*REQUIRED, "version", "digest", *LISTS, "requirements")
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-# What AGH's encoder escapes beyond JSON's own rules, lest it be read as HTML.
-ESCAPED = {
+# The order of the members in the hashed JSON; it is not alphabetical.
+HASHED_MEMBERS = (*REQUIRED_MEMBERS, "version", *DOCUMENT_LIST_MEMBERS, "requirements")
+WIRE_MEMBERS = (
+    *REQUIRED_MEMBERS,
+    "version",
+    "digest",
+    *DOCUMENT_LIST_MEMBERS,
+    "requirements",
+)
+DIGEST_PATTERN = re.compile(r"sha256:[0-9a-f]{64}")
+# AGH's JSON encoder also escapes these characters, for safe embedding in HTML.
+HTML_ESCAPES = {
     ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapabilityDocument:
-    """One capability, normalised; `raw` is what was received, to the last member.
+    """A normalized capability document; `raw` is the complete received object.
 
-    `carried` is the digest that came with it, and '' when none did.
+    `received_digest` is empty if the document came without a digest.
     """
 
     id: str
@@ -45,117 +51,126 @@ class CapabilityDocument:
     constraints: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
-    carried: str = ""
+    received_digest: str = ""
     raw: Document = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def read(cls, stated: Any, problems: Problems, at: str = "$") -> Self:
-        """What it says; it holds only when `problems` has no errors after it."""
-        if not isinstance(stated, dict):
-            problems.error(at, "must be an object")
-            stated = {}
-        members: Document = {"raw": stated}
-        for key in REQUIRED:
-            members[key] = read_required(stated, key, problems, at)
-        for key in LISTS:
-            members[key] = read_list(stated, key, problems, at)
-        members["version"] = read_text(stated, "version", problems, at)
-        members["requirements"] = read_requirements(stated, problems, at)
-        members["carried"] = read_digest(stated, problems, at)
-        return cls(**members)
+    def parse(cls, value: Any, problems: Problems, path: str = "$") -> Self:
+        """Parse a JSON value; the result is valid only if `problems` has no errors."""
+        if not isinstance(value, dict):
+            problems.error(path, "must be an object")
+            value = {}
+        fields: Document = {"raw": value}
+        for key in REQUIRED_MEMBERS:
+            fields[key] = read_required(value, key, problems, path)
+        for key in DOCUMENT_LIST_MEMBERS:
+            fields[key] = read_list(value, key, problems, path)
+        fields["version"] = read_text(value, "version", problems, path)
+        fields["requirements"] = read_requirements(value, problems, path)
+        fields["received_digest"] = read_digest(value, problems, path)
+        return cls(**fields)
 
     @property
-    def unknown(self) -> Document:
-        """Members of newer revisions: never hashed, always passed on."""
-        return {key: self.raw[key] for key in self.raw if key not in ON_THE_WIRE}
+    def unknown_members(self) -> Document:
+        """Members of newer protocol revisions: never hashed, always passed on."""
+        return {key: self.raw[key] for key in self.raw if key not in WIRE_MEMBERS}
 
     @property
-    def verified(self) -> bool:
-        """Whether a digest came with the document, and is the document's own."""
-        return self.carried == self.digest()
+    def is_verified(self) -> bool:
+        """Whether a digest was received and matches the document."""
+        return self.received_digest == self.compute_digest()
 
     def canonical_json(self) -> bytes:
-        """The one text of it that is hashed."""
+        """Return the JSON text that is hashed."""
         text = json.dumps(
-            self.members(HASHED), ensure_ascii=False, separators=(",", ":")
+            self.select_members(HASHED_MEMBERS),
+            ensure_ascii=False,
+            separators=(",", ":"),
         )
-        return text.translate(ESCAPED).encode()
+        return text.translate(HTML_ESCAPES).encode()
 
-    def digest(self) -> str:
+    def compute_digest(self) -> str:
         return f"sha256:{sha256(self.canonical_json()).hexdigest()}"
 
     def to_wire(self) -> Document:
-        """As it is sent: normalised, nothing empty, its digest, what we do not know."""
-        return self.members(ON_THE_WIRE) | self.unknown
+        """Return the document to send: normalized, with digest and unknown members."""
+        return self.select_members(WIRE_MEMBERS) | self.unknown_members
 
-    def members(self, names: tuple[str, ...]) -> Document:
-        """The named members as JSON; optional ones only when there is something."""
-        each = ((name, self.stated(name)) for name in names)
-        return {name: value for name, value in each if value or name in REQUIRED}
+    def select_members(self, names: tuple[str, ...]) -> Document:
+        """Return the named members as JSON values, without empty optional ones."""
+        values = {name: self.get_member(name) for name in names}
+        return {
+            name: value
+            for name, value in values.items()
+            if value or name in REQUIRED_MEMBERS
+        }
 
-    def stated(self, name: str) -> Any:
+    def get_member(self, name: str) -> Any:
         if name == "digest":
-            return self.digest()
+            return self.compute_digest()
         value = getattr(self, name)
         return list(value) if isinstance(value, tuple) else value
 
 
-def read_text(stated: Document, key: str, problems: Problems, at: str) -> str:
-    """A text that may be missing; anything else is an error, and ''."""
-    value = stated.get(key)
+def read_text(document: Document, key: str, problems: Problems, path: str) -> str:
+    """Return an optional string, trimmed; another type is an error."""
+    value = document.get(key)
     if value is None or isinstance(value, str):
-        return trimmed(value or "")
-    problems.error(member(at, key), "must be a string")
+        return trim(value or "")
+    problems.error(member_path(path, key), "must be a string")
     return ""
 
 
-def read_required(stated: Document, key: str, problems: Problems, at: str) -> str:
-    value = stated.get(key)
-    text = trimmed(value) if isinstance(value, str) else ""
+def read_required(document: Document, key: str, problems: Problems, path: str) -> str:
+    value = document.get(key)
+    text = trim(value) if isinstance(value, str) else ""
     if not text:
-        problems.error(member(at, key), "must be a non-empty string")
+        problems.error(member_path(path, key), "must be a non-empty string")
     return text
 
 
 def read_items(
-    stated: Document, key: str, problems: Problems, at: str
+    document: Document, key: str, problems: Problems, path: str
 ) -> Iterator[tuple[str, str]]:
-    """Each text of a list that may be missing, with its path."""
-    values = stated.get(key)
+    """Yield the path and the trimmed text of each item of an optional list."""
+    values = document.get(key)
     if values is not None and not isinstance(values, list):
-        problems.error(member(at, key), "must be a list of strings")
+        problems.error(member_path(path, key), "must be a list of strings")
         return
     for n, value in enumerate(values or ()):
-        path = f"{member(at, key)}[{n}]"
+        item_path = f"{member_path(path, key)}[{n}]"
         if isinstance(value, str):
-            yield path, trimmed(value)
+            yield item_path, trim(value)
         else:
-            problems.error(path, "must be a string")
+            problems.error(item_path, "must be a string")
 
 
 def read_list(
-    stated: Document, key: str, problems: Problems, at: str
+    document: Document, key: str, problems: Problems, path: str
 ) -> tuple[str, ...]:
-    """The items that say something, in their order."""
-    return tuple(text for _, text in read_items(stated, key, problems, at) if text)
+    """Return the non-blank items of an optional list, in order."""
+    return tuple(text for _, text in read_items(document, key, problems, path) if text)
 
 
-def read_requirements(stated: Document, problems: Problems, at: str) -> tuple[str, ...]:
-    """Capability ids, each once, sorted by code point."""
-    found = set[str]()
-    for path, text in read_items(stated, "requirements", problems, at):
+def read_requirements(
+    document: Document, problems: Problems, path: str
+) -> tuple[str, ...]:
+    """Return the required capability IDs, sorted by code point."""
+    requirements = set[str]()
+    for item_path, text in read_items(document, "requirements", problems, path):
         if not text:
-            problems.error(path, "must be a non-empty string")
-        elif text in found:
-            problems.error(path, f"{text!r} is listed already")
-        found.add(text)
-    return tuple(sorted(found))
+            problems.error(item_path, "must be a non-empty string")
+        elif text in requirements:
+            message = f"must be unique; {text!r} is already listed"
+            problems.error(item_path, message)
+        requirements.add(text)
+    return tuple(sorted(requirements))
 
 
-def read_digest(stated: Document, problems: Problems, at: str) -> str:
-    """The digest that came along; one of another form can never be verified."""
-    digest = read_text(stated, "digest", problems, at)
-    if digest and not DIGEST.fullmatch(digest):
-        message = "should be sha256: and 64 lowercase hexadecimal digits"
-        problems.warning(member(at, "digest"), message)
+def read_digest(document: Document, problems: Problems, path: str) -> str:
+    """Return the received digest; one in another format can never be verified."""
+    digest = read_text(document, "digest", problems, path)
+    if digest and not DIGEST_PATTERN.fullmatch(digest):
+        message = "should be sha256: followed by 64 lowercase hexadecimal digits"
+        problems.warning(member_path(path, "digest"), message)
     return digest

@@ -1,26 +1,27 @@
-"""Envelopes: what peers send one another, checked in the order AGH prescribes."""
+"""AGH envelopes, validated in the order that the protocol prescribes."""
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self
 from uuid import uuid4
 
-from ...problems import Document, member
-from .bodies import CAPABILITY, CARD, read_greet, read_transfer, read_whois
-from .cards import PeerCard, refuse_unproven
-from .credentials import refuse_credentials
+from ...problems import Document, member_path
+from .bodies import CAPABILITY_PATH, CARD_PATH, read_greet, read_transfer, read_whois
+from .cards import PeerCard, require_proof
+from .credentials import reject_credentials
 from .documents import CapabilityDocument
+from .errors import EnvelopeError, ReasonCode, malformed_error
 from .identifiers import (
-    CHANNEL,
-    DIRECT_ID,
-    PEER_ID,
-    PROTOCOL,
-    THREAD_ID,
-    WORK_ID,
-    WORKSPACE_ID,
+    CHANNEL_PATTERN,
+    DIRECT_ID_PATTERN,
+    PEER_ID_PATTERN,
+    PROTOCOL_VERSION,
+    THREAD_ID_PATTERN,
+    WORK_ID_PATTERN,
+    WORKSPACE_ID_PATTERN,
 )
 from .members import (
-    opened,
+    decode_envelope,
     read_body,
     read_id,
     read_matching,
@@ -30,16 +31,15 @@ from .members import (
     read_text,
     read_ts,
 )
-from .refusals import ReasonCode, Refusal, malformed
 
-# Seconds by which a message may be older, or its sender's clock ahead.
+# Seconds that an envelope may be old, or ahead of the receiver's clock.
 REPLAY_AGE = 300
-# Conversations have them, in the later revision; discovery never.
-CONVERSATION = {
+# The later revision adds these to conversation kinds and forbids them in discovery.
+CONVERSATION_MEMBERS = {
     "surface": None,
-    "thread_id": THREAD_ID,
-    "direct_id": DIRECT_ID,
-    "work_id": WORK_ID,
+    "thread_id": THREAD_ID_PATTERN,
+    "direct_id": DIRECT_ID_PATTERN,
+    "work_id": WORK_ID_PATTERN,
 }
 
 
@@ -53,22 +53,22 @@ class MessageKind(StrEnum):
     TRACE = "trace"
 
 
-MEMBERS = {
+ENVELOPE_MEMBERS = {
     *("protocol", "id", "workspace_id", "kind", "channel", "from", "to", "reply_to"),
     *("trace_id", "causation_id", "interaction_id", "ts", "expires_at", "body"),
-    *("proof", "ext", *CONVERSATION),
+    *("proof", "ext", *CONVERSATION_MEMBERS),
 }
-DISCOVERY = {MessageKind.GREET, MessageKind.WHOIS}
-HANDLED = {*DISCOVERY, MessageKind.CAPABILITY}
-KNOWN = {kind.value: kind for kind in MessageKind}
+DISCOVERY_KINDS = {MessageKind.GREET, MessageKind.WHOIS}
+HANDLED_KINDS = {*DISCOVERY_KINDS, MessageKind.CAPABILITY}
+KINDS_BY_VALUE = {kind.value: kind for kind in MessageKind}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
-    """A valid envelope; '' stands for what is absent, and `to` '' for everybody.
+    """A valid envelope; missing members are empty, and an empty `to` is a broadcast.
 
-    `raw` is what was received, to the last member. A greet or a whois response
-    holds a `card`, a capability transfer a verified `document`.
+    `raw` is the complete received object. A greet or a whois response has a `card`,
+    a capability transfer a verified `document`.
     """
 
     id: str
@@ -92,26 +92,26 @@ class Envelope:
 
     @classmethod
     def parse(cls, received: bytes | Document, now: int) -> Self:
-        """The envelope in the bytes or the object; raises Refusal without one."""
-        envelope = cls.of(opened(received))
-        refuse_stale(envelope, now)
-        refuse_conversation(envelope)
-        whole = envelope.with_contents()
-        refuse_impostor(whole)
-        refuse_credentials(whole.raw)
-        return whole
+        """Parse and validate an envelope; raises EnvelopeError if it is invalid."""
+        envelope = cls.from_raw(decode_envelope(received))
+        check_freshness(envelope, now)
+        check_conversation_members(envelope)
+        envelope = envelope.with_parsed_body()
+        check_sender(envelope)
+        reject_credentials(envelope.raw)
+        return envelope
 
     @classmethod
-    def of(cls, raw: Document) -> Self:
-        """The members every kind has, each of them valid by itself."""
+    def from_raw(cls, raw: Document) -> Self:
+        """Read the members that all kinds have, each validated on its own."""
         read_protocol(raw)
         return cls(
             id=read_id(raw, "id") or read_required(raw, "id"),
             workspace_id=read_workspace(raw),
             kind=read_kind(raw),
-            channel=read_required(raw, "channel", CHANNEL),
-            sender=read_required(raw, "from", PEER_ID),
-            to=read_matching(raw, "to", PEER_ID),
+            channel=read_required(raw, "channel", CHANNEL_PATTERN),
+            sender=read_required(raw, "from", PEER_ID_PATTERN),
+            to=read_matching(raw, "to", PEER_ID_PATTERN),
             reply_to=read_id(raw, "reply_to"),
             trace_id=read_id(raw, "trace_id"),
             causation_id=read_id(raw, "causation_id"),
@@ -124,8 +124,8 @@ class Envelope:
             raw=raw,
         )
 
-    def with_contents(self) -> Self:
-        """With the card or the document that its body holds, checked."""
+    def with_parsed_body(self) -> Self:
+        """Return a copy with the card or document from the body, validated."""
         match self.kind:
             case MessageKind.GREET:
                 return replace(self, card=read_greet(self.body))
@@ -137,8 +137,8 @@ class Envelope:
 
     @property
     def is_handled(self) -> bool:
-        """Whether a catalog has anything to do with it; other kinds are talk."""
-        return self.kind in HANDLED
+        """Whether a catalog processes this kind; it ignores conversations."""
+        return self.kind in HANDLED_KINDS
 
     @property
     def is_request(self) -> bool:
@@ -150,22 +150,22 @@ class Envelope:
 
     @property
     def query(self) -> str:
-        """What a whois request asks for; '' asks for everybody."""
+        """The query of a whois request; an empty query matches every peer."""
         return read_text(self.body, "query", "$.body") if self.is_request else ""
 
     @property
-    def unknown(self) -> Document:
-        """Members of newer revisions, always passed on."""
-        return {key: self.raw[key] for key in self.raw if key not in MEMBERS}
+    def unknown_members(self) -> Document:
+        """Members of newer protocol revisions, which are always passed on."""
+        return {key: self.raw[key] for key in self.raw if key not in ENVELOPE_MEMBERS}
 
-    def relayed(self) -> Document:
-        """What to pass on: exactly what was received, in the order it came."""
+    def to_wire(self) -> Document:
+        """Return the envelope to relay: exactly as received, in the same order."""
         return self.raw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heading:
-    """From whom and to whom; a peer that names a workspace gets it back."""
+class EnvelopeHeader:
+    """Sender, recipient and IDs of an envelope to send."""
 
     channel: str
     sender: str
@@ -175,7 +175,7 @@ class Heading:
     id: str = field(default_factory=lambda: f"msg_{uuid4().hex}")
 
     @classmethod
-    def answering(cls, request: Envelope, sender: str) -> Self:
+    def for_reply(cls, request: Envelope, sender: str) -> Self:
         return cls(
             channel=request.channel,
             sender=sender,
@@ -185,34 +185,34 @@ class Heading:
         )
 
 
-def emit(
+def build_envelope(
     kind: MessageKind,
-    heading: Heading,
+    header: EnvelopeHeader,
     body: Document,
     ts: int,
     ext: Document | None = None,
 ) -> Envelope:
-    """An envelope to send (`raw` is its JSON); Refusal when nobody should take it."""
-    return Envelope.parse(draft(kind, heading, body, ts, ext), now=ts)
+    """Build a valid envelope; raises EnvelopeError if receivers would reject it."""
+    return Envelope.parse(build_raw_envelope(kind, header, body, ts, ext), now=ts)
 
 
-def draft(
+def build_raw_envelope(
     kind: MessageKind,
-    heading: Heading,
+    header: EnvelopeHeader,
     body: Document,
     ts: int,
     ext: Document | None = None,
 ) -> Document:
-    """The members in the seed's order; the proof is null, and says so."""
-    workspace, reply_to = heading.workspace_id, heading.reply_to
+    """Return the envelope's JSON object; its proof is an explicit null."""
+    workspace_id, reply_to = header.workspace_id, header.reply_to
     return {
-        "protocol": PROTOCOL,
-        "id": heading.id,
-        **({"workspace_id": workspace} if workspace else {}),
+        "protocol": PROTOCOL_VERSION,
+        "id": header.id,
+        **({"workspace_id": workspace_id} if workspace_id else {}),
         "kind": kind.value,
-        "channel": heading.channel,
-        "from": heading.sender,
-        "to": heading.to or None,
+        "channel": header.channel,
+        "from": header.sender,
+        "to": header.to or None,
         **({"reply_to": reply_to} if reply_to else {}),
         "ts": ts,
         "body": body,
@@ -221,58 +221,58 @@ def draft(
     }
 
 
-def refuse_stale(envelope: Envelope, now: int) -> None:
-    """Refuse what is out of date, or ahead of any honest clock."""
+def check_freshness(envelope: Envelope, now: int) -> None:
+    """Raise EnvelopeError if the envelope is expired or dated in the future."""
     if envelope.ts - now > REPLAY_AGE:
-        raise expired(f"is more than {REPLAY_AGE} seconds ahead", "$.ts")
+        raise expired_error(f"is more than {REPLAY_AGE} seconds in the future", "$.ts")
     if envelope.expires_at is not None:
         if envelope.expires_at <= now:
-            raise expired("has passed", "$.expires_at")
+            raise expired_error("is in the past", "$.expires_at")
     elif now - envelope.ts > REPLAY_AGE:
-        raise expired(f"is more than {REPLAY_AGE} seconds old", "$.ts")
+        raise expired_error(f"is more than {REPLAY_AGE} seconds in the past", "$.ts")
 
 
-def expired(message: str, path: str) -> Refusal:
-    return Refusal(ReasonCode.EXPIRED, message, path)
+def expired_error(message: str, path: str) -> EnvelopeError:
+    return EnvelopeError(ReasonCode.EXPIRED, message, path)
 
 
-def refuse_conversation(envelope: Envelope) -> None:
-    """Refuse a conversation's members on discovery, and unfit ones anywhere."""
-    for key, pattern in CONVERSATION.items():
-        stated = read_matching(envelope.raw, key, pattern)
-        if stated and envelope.kind in DISCOVERY:
-            message = f"must not be in a {envelope.kind.value}"
-            raise malformed(message, member("$", key))
+def check_conversation_members(envelope: Envelope) -> None:
+    """Raise EnvelopeError for a conversation member that is invalid or not allowed."""
+    for key, pattern in CONVERSATION_MEMBERS.items():
+        value = read_matching(envelope.raw, key, pattern)
+        if value and envelope.kind in DISCOVERY_KINDS:
+            message = f"must not be in a {envelope.kind.value} envelope"
+            raise malformed_error(message, member_path("$", key))
 
 
-def refuse_impostor(envelope: Envelope) -> None:
-    """Refuse a card that is not the sender's own, or claims what it cannot prove."""
+def check_sender(envelope: Envelope) -> None:
+    """Raise EnvelopeError if a card is not the sender's, or a claim needs a proof."""
     if envelope.document is not None:
-        refuse_unproven([envelope.document.id], envelope.proof, CAPABILITY)
+        require_proof([envelope.document.id], envelope.proof, CAPABILITY_PATH)
     if envelope.card is None:
         return
     if envelope.is_response and not envelope.reply_to:
-        raise malformed("must name the request that is answered", "$.reply_to")
+        raise malformed_error("must be the ID of the whois request", "$.reply_to")
     if envelope.card.peer_id != envelope.sender:
-        raise malformed("must be the sender", f"{CARD}.peer_id")
-    claimed = envelope.card.capabilities
-    refuse_unproven(claimed, envelope.proof, member(CARD, "capabilities"))
+        raise malformed_error("must equal the sender (from)", f"{CARD_PATH}.peer_id")
+    capabilities_path = member_path(CARD_PATH, "capabilities")
+    require_proof(envelope.card.capabilities, envelope.proof, capabilities_path)
 
 
 def read_protocol(raw: Document) -> None:
-    if raw.get("protocol") != PROTOCOL:
-        raise malformed(f"must be {PROTOCOL}", "$.protocol")
+    if raw.get("protocol") != PROTOCOL_VERSION:
+        raise malformed_error(f"must be {PROTOCOL_VERSION}", "$.protocol")
 
 
 def read_workspace(raw: Document) -> str:
     return read_id(raw, "workspace_id") and read_matching(
-        raw, "workspace_id", WORKSPACE_ID
+        raw, "workspace_id", WORKSPACE_ID_PATTERN
     )
 
 
 def read_kind(raw: Document) -> MessageKind:
     kind = read_required(raw, "kind")
-    if kind not in KNOWN:
-        message = f"must be one of {', '.join(KNOWN)}"
-        raise Refusal(ReasonCode.UNSUPPORTED_KIND, message, "$.kind")
-    return KNOWN[kind]
+    if kind not in KINDS_BY_VALUE:
+        message = f"must be one of {', '.join(KINDS_BY_VALUE)}"
+        raise EnvelopeError(ReasonCode.UNSUPPORTED_KIND, message, "$.kind")
+    return KINDS_BY_VALUE[kind]

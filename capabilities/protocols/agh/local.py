@@ -1,26 +1,34 @@
-"""Local catalogs: the files in an agent's directory that say what it offers."""
+"""Local capability catalogs: files in the directory of an AGH agent."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
-from ...documents import BYTES_LIMIT, bounded, checked, decoded, read_json
+from ...documents import (
+    DOCUMENT_BYTES_LIMIT,
+    check_document,
+    check_size,
+    decode_utf8,
+    read_json,
+)
 from ...front_matter.toml_text import read_toml
-from ...problems import Document, Problems, Unreadable, member
-from .documents import HASHED, CapabilityDocument
-from .identifiers import trimmed
+from ...problems import Document, Problems, UnreadableDocument, member_path
+from .documents import HASHED_MEMBERS, CapabilityDocument
+from .identifiers import trim
 
 CATALOG_FILES = ("capabilities.toml", "capabilities.json")
 CATALOG_DIRECTORY = "capabilities"
-FORMATS = (".toml", ".json")
-MIXED = "mixed capability catalog layouts"
-MULTIPLE = "multiple capability catalog files"
+FILE_SUFFIXES = (".toml", ".json")
+# The wording of AGH's own loader.
+MIXED_LAYOUTS = "mixed capability catalog layouts"
+MULTIPLE_FILES = "multiple capability catalog files"
+MIXED_FORMATS = "mixed capability file formats"
 
 
 @dataclass(frozen=True, slots=True)
 class LocalProblem:
-    """What is wrong in which file, and where in it."""
+    """An error in a catalog file, with its JSON path."""
 
     file: Path
     path: str
@@ -31,7 +39,7 @@ class LocalProblem:
 
 
 class LocalCatalogError(Exception):
-    """A catalog that AGH would not load, with every reason why."""
+    """A local catalog is invalid; `problems` lists every error."""
 
     def __init__(self, problems: list[LocalProblem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
@@ -39,8 +47,8 @@ class LocalCatalogError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Authored:
-    """A document as somebody wrote it, and where."""
+class AuthoredDocument:
+    """A document from a catalog file, with its JSON path in the file."""
 
     file: Path
     path: str
@@ -48,181 +56,190 @@ class Authored:
 
 
 class LocalCatalog:
-    """Reading one agent's directory; problems gather until the end."""
+    """Reads the catalog of one agent directory and collects all problems."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.problems: list[LocalProblem] = []
 
-    def documents(self) -> list[CapabilityDocument] | None:
-        """The catalog in its order, None when there is none at all."""
-        catalog = self.layout()
-        self.refuse_any()
+    def read_documents(self) -> list[CapabilityDocument] | None:
+        """Return the documents in catalog order, or None if there is no catalog."""
+        catalog = self.find_catalog()
+        self.raise_if_invalid()
         if catalog is None:
             return None
         is_folder = catalog.name == CATALOG_DIRECTORY
-        authored = list(self.single(catalog) if is_folder else self.listed(catalog))
-        self.refuse_any()
-        self.refuse_duplicates(authored)
-        return [each.document for each in authored]
+        read = self.read_folder if is_folder else self.read_file
+        authored = list(read(catalog))
+        self.raise_if_invalid()
+        self.check_duplicates(authored)
+        return [item.document for item in authored]
 
-    def refuse_any(self) -> None:
+    def raise_if_invalid(self) -> None:
         if self.problems:
             raise LocalCatalogError(self.problems)
 
-    def error(self, file: Path, message: str, path: str = "$") -> None:
+    def add_error(self, file: Path, message: str, path: str = "$") -> None:
         self.problems.append(LocalProblem(file, path, message))
 
-    def layout(self) -> Path | None:
-        """The catalog file or the folder, of which there may be only one."""
-        places = (self.directory / name for name in (*CATALOG_FILES, CATALOG_DIRECTORY))
-        found = [place for place in places if self.exists(place)]
-        if len(found) > 1:
-            is_mixed = found[-1].name == CATALOG_DIRECTORY
-            what = MIXED if is_mixed else MULTIPLE
-            self.error(self.directory, f"{what}: {in_words(found)}")
-        return found[0] if found else None
+    def add_errors(self, file: Path, problems: Problems) -> None:
+        for problem in problems.errors:
+            self.add_error(file, problem.message, problem.path)
+
+    def find_catalog(self) -> Path | None:
+        """Return the catalog file or folder; having more than one is an error."""
+        paths = (self.directory / name for name in (*CATALOG_FILES, CATALOG_DIRECTORY))
+        existing = [path for path in paths if self.exists(path)]
+        if len(existing) > 1:
+            is_mixed = existing[-1].name == CATALOG_DIRECTORY
+            error = MIXED_LAYOUTS if is_mixed else MULTIPLE_FILES
+            self.add_error(self.directory, f"{error}: {join_names(existing)}")
+        return existing[0] if existing else None
 
     def exists(self, path: Path) -> bool:
-        """Whether it is there, and is what its name says; links are not followed."""
+        """Return whether the path exists; a symlink or a wrong type is an error."""
         try:
             mode = path.lstat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             return False
         if path.name == CATALOG_DIRECTORY and not S_ISDIR(mode):
-            self.error(path, "must be a directory, not a symlink or a file")
+            self.add_error(path, "must be a directory, not a symlink or a file")
         elif path.name != CATALOG_DIRECTORY and not S_ISREG(mode):
-            self.error(path, "must be a file, not a symlink or a directory")
+            self.add_error(path, "must be a file, not a symlink or a directory")
         return True
 
-    def listed(self, file: Path) -> Iterator[Authored]:
-        """The documents of a single file."""
-        content = self.content(file)
+    def read_file(self, file: Path) -> Iterator[AuthoredDocument]:
+        """Yield the documents of a single catalog file."""
+        content = self.read_content(file)
         if content is None:
             return
         problems = Problems()
-        refuse_unknown(content, ("capabilities",), problems, "$")
-        for path, stated in problems.objects(content, "capabilities"):
-            yield Authored(file, path, read_authored(stated, problems, path))
-        self.tell(file, problems)
+        check_known_members(content, ("capabilities",), problems, "$")
+        for path, item in problems.iter_objects(content, "capabilities"):
+            document = read_authored_document(item, problems, path)
+            yield AuthoredDocument(file, path, document)
+        self.add_errors(file, problems)
 
-    def single(self, folder: Path) -> Iterator[Authored]:
-        """The documents of a folder, one in each file that bears its id."""
-        files = self.files(folder)
+    def read_folder(self, folder: Path) -> Iterator[AuthoredDocument]:
+        """Yield the documents of a catalog folder, one from each file."""
+        files = self.list_files(folder)
         if len({file.suffix for file in files}) > 1:
-            names = in_words(files)
-            self.error(folder, f"mixed capability file formats: {names}")
+            self.add_error(folder, f"{MIXED_FORMATS}: {join_names(files)}")
             return
         for file in files:
-            if (content := self.content(file)) is not None:
-                yield Authored(file, "$", self.record(file, content))
+            if (content := self.read_content(file)) is not None:
+                yield AuthoredDocument(file, "$", self.read_document(file, content))
 
-    def files(self, folder: Path) -> list[Path]:
+    def list_files(self, folder: Path) -> list[Path]:
         try:
-            return sorted(catalog_files(folder))
+            return sorted(iter_capability_files(folder))
         except OSError as error:
-            self.error(folder, f"cannot be read: {error.strerror}")
+            self.add_error(folder, f"cannot be read: {error.strerror}")
             return []
 
-    def record(self, file: Path, content: Document) -> CapabilityDocument:
+    def read_document(self, file: Path, content: Document) -> CapabilityDocument:
+        """Return the document of a file in a folder; its ID must be the file name."""
         problems = Problems()
-        document = read_authored(content, problems, "$")
-        if document.id and document.id != trimmed(file.stem):
-            problems.error("$.id", f"{document.id!r} must be the name of its file")
-        self.tell(file, problems)
+        document = read_authored_document(content, problems, "$")
+        if document.id and document.id != trim(file.stem):
+            message = f"must equal the file name without its suffix, is {document.id!r}"
+            problems.error("$.id", message)
+        self.add_errors(file, problems)
         return document
 
-    def content(self, file: Path) -> Document | None:
-        """What a file says, None when nobody can read it."""
+    def read_content(self, file: Path) -> Document | None:
+        """Return the content of a file, or None if it cannot be read."""
         problems = Problems()
         try:
             with file.open("rb") as stream:
-                raw = stream.read(BYTES_LIMIT + 1)
-            content = read_format(file.suffix, raw, problems)
-        except Unreadable as unreadable:
-            self.error(file, unreadable.problem.message, unreadable.problem.path)
+                raw = stream.read(DOCUMENT_BYTES_LIMIT + 1)
+            content = parse_content(file.suffix, raw, problems)
+        except UnreadableDocument as unreadable:
+            self.add_error(file, unreadable.problem.message, unreadable.problem.path)
             return None
         except OSError as error:
-            self.error(file, f"cannot be read: {error.strerror}")
+            self.add_error(file, f"cannot be read: {error.strerror}")
             return None
-        self.tell(file, problems)
-        for repeated in problems.warnings:
-            self.error(file, repeated.message.partition(";")[0], repeated.path)
+        self.add_errors(file, problems)
+        # The only warnings here are repeated members, which AGH does not accept.
+        for warning in problems.warnings:
+            self.add_error(file, warning.message.partition(";")[0], warning.path)
         return content
 
-    def tell(self, file: Path, problems: Problems) -> None:
-        for problem in problems.errors:
-            self.error(file, problem.message, problem.path)
-
-    def refuse_duplicates(self, authored: list[Authored]) -> None:
-        first: dict[str, Authored] = {}
-        for each in authored:
-            prior = first.setdefault(each.document.id, each)
-            if prior is not each:
-                where = f"{prior.file.name} {member(prior.path, 'id')}"
-                message = f"{each.document.id!r} is taken already in {where}"
-                self.error(each.file, message, member(each.path, "id"))
-        self.refuse_any()
+    def check_duplicates(self, authored: list[AuthoredDocument]) -> None:
+        first_by_id: dict[str, AuthoredDocument] = {}
+        for item in authored:
+            first = first_by_id.setdefault(item.document.id, item)
+            if first is not item:
+                first_path = f"{first.file.name} {member_path(first.path, 'id')}"
+                message = (
+                    f"must be unique; {item.document.id!r} is already in {first_path}"
+                )
+                self.add_error(item.file, message, member_path(item.path, "id"))
+        self.raise_if_invalid()
 
 
 def read_local_catalog(directory: Path) -> list[CapabilityDocument] | None:
-    """The catalog of an agent's directory; LocalCatalogError with all that is wrong."""
-    return LocalCatalog(directory).documents()
+    """Return the catalog of an agent directory, or None if it has none.
+
+    Raises LocalCatalogError with all errors if the catalog is invalid.
+    """
+    return LocalCatalog(directory).read_documents()
 
 
-def read_format(suffix: str, raw: bytes, problems: Problems) -> Document:
+def parse_content(suffix: str, raw: bytes, problems: Problems) -> Document:
     if suffix == ".json":
         return read_json(raw, problems)
-    # Nothing at all is a text of TOML too, and lists no capability.
-    text = decoded(bounded(raw)) if raw.strip() else ""
-    return checked(read_toml(text, times_as_texts=False), problems)
+    # An empty file is valid TOML: a catalog without capabilities.
+    text = decode_utf8(check_size(raw)) if raw.strip() else ""
+    return check_document(read_toml(text, dates_as_strings=False), problems)
 
 
-def catalog_files(folder: Path) -> Iterator[Path]:
-    """The files AGH looks at; whatever else lies there is ignored."""
+def iter_capability_files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a catalog folder that AGH reads; it ignores all others."""
     for file in folder.iterdir():
-        if is_named_like_one(file) and S_ISREG(file.lstat().st_mode):
+        if is_capability_file_name(file) and S_ISREG(file.lstat().st_mode):
             yield file
 
 
-def is_named_like_one(file: Path) -> bool:
-    return file.suffix in FORMATS and not file.name.startswith(".")
+def is_capability_file_name(file: Path) -> bool:
+    return file.suffix in FILE_SUFFIXES and not file.name.startswith(".")
 
 
-def read_authored(stated: Document, problems: Problems, at: str) -> CapabilityDocument:
-    """A document as an author may write it: known keys only, and no digest."""
-    refuse_unknown(stated, HASHED, problems, at)
-    document = CapabilityDocument.read(stated, problems, at)
-    if isinstance(stated.get("version"), str) and not document.version:
-        problems.error(member(at, "version"), "must not be blank when given")
+def read_authored_document(
+    value: Document, problems: Problems, path: str
+) -> CapabilityDocument:
+    """Parse a document from a file, which must not have unknown keys or a digest."""
+    check_known_members(value, HASHED_MEMBERS, problems, path)
+    document = CapabilityDocument.parse(value, problems, path)
+    if isinstance(value.get("version"), str) and not document.version:
+        problems.error(member_path(path, "version"), "must not be blank")
     return document
 
 
-def refuse_unknown(
-    stated: Document, known: Iterable[str], problems: Problems, at: str
+def check_known_members(
+    document: Document, known: Iterable[str], problems: Problems, path: str
 ) -> None:
-    for key in stated:
+    for key in document:
         if key not in known:
-            problems.error(member(at, key), "unknown key")
+            problems.error(member_path(path, key), "is not a known key")
 
 
-def in_words(paths: list[Path]) -> str:
+def join_names(paths: list[Path]) -> str:
     return ", ".join(path.name for path in paths)
 
 
-def holds_catalog(folder: Path) -> bool:
-    """Whether AGH would look for a catalog in this agent's directory."""
+def has_catalog(folder: Path) -> bool:
+    """Return whether an agent directory contains a catalog, valid or not."""
     if not folder.is_dir():
         return False
-    inner = folder / CATALOG_DIRECTORY
-    # Links are no catalogs, and it is told so.
-    links = [
-        path for path in (folder / name for name in CATALOG_FILES) if path.is_symlink()
-    ]
-    if (
-        links
-        or inner.is_symlink()
-        or any((folder / name).exists() for name in CATALOG_FILES)
+    catalog_folder = folder / CATALOG_DIRECTORY
+    catalog_files = [folder / name for name in CATALOG_FILES]
+    # Symlinks count, even broken ones, because reading reports them as errors.
+    if catalog_folder.is_symlink() or any(
+        file.is_symlink() or file.exists() for file in catalog_files
     ):
         return True
-    return inner.is_dir() and any(map(is_named_like_one, inner.iterdir()))
+    return catalog_folder.is_dir() and any(
+        map(is_capability_file_name, catalog_folder.iterdir())
+    )

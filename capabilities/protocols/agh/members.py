@@ -1,103 +1,104 @@
-"""The members of an envelope, each read strictly: what is unfit is refused."""
+"""Strict reading of envelope members: an invalid value raises EnvelopeError."""
 
 import json
 from re import Pattern
 
 from ... import documents
-from ...numbers import LARGEST
-from ...problems import Document, Problems, Unreadable, member
-from .identifiers import trimmed
-from .refusals import ReasonCode, TooLarge, malformed, refuse_any
+from ...numbers import INT64_MAX
+from ...problems import Document, Problems, UnreadableDocument, member_path
+from .errors import EnvelopeTooLarge, ReasonCode, malformed_error, raise_first_error
+from .identifiers import trim
 
-BYTES_LIMIT = 1_048_576
+ENVELOPE_BYTES_LIMIT = 1_048_576
 ID_LIMIT = 256
 
 
-def serialised(envelope: Document) -> bytes:
-    """Its bytes on the wire, by which its size is measured."""
+def serialize_json(document: Document) -> bytes:
+    """Return compact JSON, in which the size of an envelope is measured."""
     text = json.dumps(
-        envelope, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        document, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
     return text.encode()
 
 
-def opened(received: bytes | Document) -> Document:
-    """The JSON object itself, strictly read and within the limit."""
+def decode_envelope(received: bytes | Document) -> Document:
+    """Return the JSON object of an envelope, strictly checked and within the limit."""
     problems = Problems()
     try:
         if isinstance(received, bytes):
-            refuse_oversize(len(received))
+            check_envelope_size(len(received))
             raw = documents.read_json(received, problems)
         else:
-            raw = documents.checked(received, problems)
-    except Unreadable as unreadable:
+            raw = documents.check_document(received, problems)
+    except UnreadableDocument as unreadable:
         problem = unreadable.problem
-        raise malformed(problem.message, problem.path) from unreadable
-    refuse_any(problems)
-    # A member given twice is a warning elsewhere; but nobody could relay both.
-    for repeated in problems.warnings:
-        raise malformed(repeated.message.partition(";")[0], repeated.path)
+        raise malformed_error(problem.message, problem.path) from unreadable
+    raise_first_error(problems)
+    # A repeated member is only a warning elsewhere, but it could not be relayed.
+    for warning in problems.warnings:
+        raise malformed_error(warning.message.partition(";")[0], warning.path)
     if not isinstance(received, bytes):
-        refuse_oversize(measured(raw))
+        check_envelope_size(get_serialized_size(raw))
     return raw
 
 
-def measured(raw: Document) -> int:
+def get_serialized_size(raw: Document) -> int:
     try:
-        return len(serialised(raw))
+        return len(serialize_json(raw))
     except (TypeError, ValueError) as error:
-        raise malformed(f"is not JSON: {error}") from error
+        raise malformed_error(f"is not JSON: {error}") from error
 
 
-def refuse_oversize(size: int) -> None:
-    if size > BYTES_LIMIT:
-        message = f"has {size} bytes, over {BYTES_LIMIT}"
-        raise TooLarge(ReasonCode.MALFORMED, message)
+def check_envelope_size(size: int) -> None:
+    if size > ENVELOPE_BYTES_LIMIT:
+        message = f"has {size} bytes; the limit is {ENVELOPE_BYTES_LIMIT}"
+        raise EnvelopeTooLarge(ReasonCode.MALFORMED, message)
 
 
-def read_text(stated: Document, key: str, at: str = "$") -> str:
-    """A text that may be missing, trimmed; blank is as good as missing."""
-    value = stated.get(key)
+def read_text(document: Document, key: str, path: str = "$") -> str:
+    """Return an optional string, trimmed; a blank one counts as missing."""
+    value = document.get(key)
     if value is None or isinstance(value, str):
-        return trimmed(value or "")
-    raise malformed("must be a string", member(at, key))
+        return trim(value or "")
+    raise malformed_error("must be a string", member_path(path, key))
 
 
 def read_id(raw: Document, key: str) -> str:
-    """One that answers repeat: a long one would be repeated by everybody."""
+    """Return an ID; its length is limited because responses repeat it."""
     text = read_text(raw, key)
     if len(text) > ID_LIMIT:
-        raise malformed(f"must be at most {ID_LIMIT} characters", member("$", key))
+        message = f"must be at most {ID_LIMIT} characters"
+        raise malformed_error(message, member_path("$", key))
     return text
 
 
 def read_matching(raw: Document, key: str, pattern: Pattern[str] | None) -> str:
     text = read_text(raw, key)
     if text and pattern and not pattern.fullmatch(text):
-        raise malformed(f"must match {pattern.pattern}", member("$", key))
+        raise malformed_error(f"must match {pattern.pattern}", member_path("$", key))
     return text
 
 
 def read_required(raw: Document, key: str, pattern: Pattern[str] | None = None) -> str:
     if text := read_matching(raw, key, pattern):
         return text
-    raise malformed("must be a non-empty string", member("$", key))
+    raise malformed_error("must be a non-empty string", member_path("$", key))
 
 
 def read_seconds(raw: Document, key: str) -> int | None:
-    """Unix seconds of 64 bits; a number with a point is not taken for one."""
+    """Return optional Unix seconds; a float is an error, even if it is whole."""
     value = raw.get(key)
     if value is None:
         return None
-    if type(value) is int and abs(value) <= LARGEST:
+    if type(value) is int and abs(value) <= INT64_MAX:
         return value
-    raise malformed("must be whole Unix seconds", member("$", key))
+    raise malformed_error("must be whole Unix seconds", member_path("$", key))
 
 
 def read_ts(raw: Document) -> int:
     ts = read_seconds(raw, "ts")
     if ts is None or ts <= 0:
-        raise malformed("must be Unix seconds above zero", "$.ts")
+        raise malformed_error("must be Unix seconds greater than zero", "$.ts")
     return ts
 
 
@@ -105,11 +106,11 @@ def read_object(raw: Document, key: str) -> Document | None:
     value = raw.get(key)
     if value is None or isinstance(value, dict):
         return value
-    raise malformed("must be an object", member("$", key))
+    raise malformed_error("must be an object", member_path("$", key))
 
 
 def read_body(raw: Document) -> Document:
     body = read_object(raw, "body")
     if body is None:
-        raise malformed("must be an object", "$.body")
+        raise malformed_error("must be an object", "$.body")
     return body

@@ -1,4 +1,4 @@
-"""What stays known of a peer when it says something new."""
+"""Merging of a peer's stored capabilities with those of a new peer card."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -10,41 +10,53 @@ from .records import AGHCapability
 
 
 class DocumentMerger(CapabilityMerger):
-    """Keeps the documents of a peer that its next card only names."""
+    """Keeps stored documents when a new peer card contains only briefs."""
 
     def merge(
-        self, stored: Iterable[CapabilityRecord], stated: Iterable[CapabilityRecord]
+        self, stored: Iterable[CapabilityRecord], declared: Iterable[CapabilityRecord]
     ) -> Iterable[CapabilityRecord]:
-        mine = (record for record in stored if isinstance(record, AGHCapability))
-        return merged(mine, stated)
+        agh_records = (record for record in stored if isinstance(record, AGHCapability))
+        return merge_capabilities(agh_records, declared)
 
     def restore(self, record: CapabilityRecord) -> CapabilityRecord | None:
-        """Return the capability with the proof that its document carries."""
-        document = record.whole() if isinstance(record, AGHCapability) else None
-        if document is None or not isinstance(record, AGHCapability):
+        """Return the capability rebuilt from its document, None without a document."""
+        if not isinstance(record, AGHCapability):
             return None
-        return AGHCapability.holding(document, record.relayed())
+        document = record.load_document()
+        if document is None:
+            return None
+        return AGHCapability.from_document(document, record.get_relay_members())
 
 
-def merged(
-    known: Iterable[AGHCapability], stated: Iterable[CapabilityRecord]
+def merge_capabilities(
+    stored: Iterable[AGHCapability], declared: Iterable[CapabilityRecord]
 ) -> Iterator[CapabilityRecord]:
-    """By id: what is known in full is never lost to a brief, named there or not.
+    """Yield the declared capabilities, then stored documents that they do not name.
 
-    Unless there is no room for all of it beside what the peer says itself.
+    A stored document is dropped only if the result would exceed CAPABILITY_LIMIT.
     """
-    kept = {one.name: one for one in known if one.document is not None}
-    told = [renewed(kept.pop(record.name, None), record) for record in stated]
-    yield from told
-    yield from islice(kept.values(), max(0, CAPABILITY_LIMIT - len(told)))
+    documents = {
+        record.name: record for record in stored if record.document is not None
+    }
+    merged = [
+        choose_capability(documents.pop(record.name, None), record)
+        for record in declared
+    ]
+    yield from merged
+    yield from islice(documents.values(), max(0, CAPABILITY_LIMIT - len(merged)))
 
 
-def renewed(known: AGHCapability | None, fresh: CapabilityRecord) -> CapabilityRecord:
-    """The fresh one; but nothing that proves itself gives way to what does not."""
-    if known is None or not isinstance(fresh, AGHCapability):
-        return fresh
-    if fresh.document is None or (known.verified and not fresh.verified):
-        return known
-    if known.digest != fresh.digest:
-        return fresh
-    return replace(fresh, relay=fresh.relay or known.relay)
+def choose_capability(
+    stored: AGHCapability | None, new: CapabilityRecord
+) -> CapabilityRecord:
+    """Return the new capability unless the stored one has a better document.
+
+    An unverified document never replaces a verified one.
+    """
+    if stored is None or not isinstance(new, AGHCapability):
+        return new
+    if new.document is None or (stored.verified and not new.verified):
+        return stored
+    if stored.digest != new.digest:
+        return new
+    return replace(new, relay=new.relay or stored.relay)

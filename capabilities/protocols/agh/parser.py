@@ -1,114 +1,133 @@
-"""AGH peers, read from the peer cards they greet with."""
+"""The parser for AGH peers, whose definitions are peer cards."""
 
 import json
 from collections.abc import Iterator
 
-from ...connections import Connection, Way
-from ...documents import place
+from ...connections import Connection, Endpoint
+from ...documents import json_path
 from ...interfaces import PresencePolicy
 from ...parsers import Parser
-from ...problems import Document, Problems, member
+from ...problems import Document, Problems, member_path
 from ...records import AgentRecord
-from .bodies import request_body
-from .cards import CATALOG, MEMBERS, PRIVILEGED, PeerCard, doubt_brief
+from .bodies import build_whois_request_body
+from .cards import (
+    CARD_MEMBERS,
+    CATALOG_KEY,
+    PRIVILEGED_CAPABILITY,
+    PeerCard,
+    warn_brief_mismatch,
+)
 from .catalogs import CatalogRequest
-from .credentials import credentials
+from .credentials import find_credentials
 from .definitions import read_definition
-from .envelopes import Heading, MessageKind, draft
-from .identifiers import ANNOUNCED, PROTOCOL, endpoint
+from .envelopes import EnvelopeHeader, MessageKind, build_raw_envelope
+from .identifiers import ENDPOINT_SCHEME, PROTOCOL_VERSION, build_endpoint
 from .merging import DocumentMerger
 from .records import KINDS, AGHCapability
 
-# Stands for the moment of asking; an old one is refused.
-SOME_TIME = 1776366060
-# Stands for the channel of a peer that is only known from files.
-LOCAL = "local"
-# AgentLens itself.
-OURSELVES = "agentlens"
-# Twice the thirty seconds between two greets.
+# In example envelopes; the reader replaces it with the current time.
+EXAMPLE_TIMESTAMP = 1776366060
+# The channel in envelopes of peers that were read from files.
+DEFAULT_CHANNEL = "local"
+AGENTLENS_PEER_ID = "agentlens"
+# Peers greet every 30 seconds and expire after two missed greets.
 GREET_TIMEOUT = 60.0
 
 
 class AGHParser(Parser):
     slug = "agh"
     label = "AGH"
-    expects = "a peer card needs `peer_id`, `profiles_supported` and `capabilities`"
+    detection_hint = (
+        "a peer card needs `peer_id`, `profiles_supported` and `capabilities`"
+    )
     kinds = KINDS
     presence_policy = PresencePolicy(timeout=GREET_TIMEOUT)
     capability_merger = DocumentMerger()
-    places = {"$.name": "$.display_name", "$.protocolVersion": "$.profiles_supported"}
+    path_overrides = {
+        "$.name": "$.display_name",
+        "$.protocolVersion": "$.profiles_supported",
+    }
 
-    def recognises(self, document: Document) -> bool:
+    def recognizes(self, document: Document) -> bool:
         lists = ("profiles_supported", "capabilities")
         return "peer_id" in document and all(
             isinstance(document.get(key), list) for key in lists
         )
 
-    def is_reachable(self, endpoint: str) -> bool:
-        """Peers that are only known from files are not heard."""
-        return endpoint.startswith(ANNOUNCED)
+    def can_be_probed(self, endpoint: str) -> bool:
+        """Return whether the peer announces itself; peers from files never greet."""
+        return endpoint.startswith(ENDPOINT_SCHEME)
 
-    def connection(self, document: Document, record: AgentRecord) -> Connection:
+    def build_connection(self, document: Document, record: AgentRecord) -> Connection:
         channel, card = read_definition(document, Problems())
-        where = f"in channel {channel}" if channel else "in any channel"
+        scope = f"in channel {channel}" if channel else "in any channel"
         return Connection(
-            ways=[Way(record.endpoint, f"{PROTOCOL} {where}")],
-            title="Ask for its whole catalog",
-            note="POST this to /api/v1/agh/envelopes, with a new id, your own peer id"
-            " in from, and the time in ts.",
-            snippet=whois(channel or LOCAL, card.peer_id),
+            endpoints=[Endpoint(record.endpoint, f"{PROTOCOL_VERSION} {scope}")],
+            title="Request its full catalog",
+            note="POST this envelope to /api/v1/agh/envelopes. Replace the id, put your"
+            " own peer ID into from and the current time into ts.",
+            snippet=build_whois_example(channel or DEFAULT_CHANNEL, card.peer_id),
         )
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        problems.unknown(document, {*MEMBERS, "channel"})
+        problems.warn_unknown(document, {*CARD_MEMBERS, "channel"})
         channel, card = read_definition(document, problems)
-        if card.peer_id == OURSELVES:
-            problems.error("$.peer_id", "is AgentLens itself")
-        for steps in credentials(card.raw, ()):
-            problems.error(place(steps), "looks like a secret, and is not taken")
-        doubt(card, problems)
+        if card.peer_id == AGENTLENS_PEER_ID:
+            problems.error("$.peer_id", "is reserved for AgentLens itself")
+        for path in find_credentials(card.raw, ()):
+            message = "looks like a credential; cards must not contain credentials"
+            problems.error(json_path(path), message)
+        add_card_warnings(card, problems)
         return AgentRecord(
             protocol=self.slug,
-            endpoint=endpoint(channel, card.peer_id),
+            endpoint=build_endpoint(channel, card.peer_id),
             name=card.display_name or card.peer_id,
-            spec_version=read_spec_version(card),
+            spec_version=get_spec_version(card),
             capabilities=tuple(read_capabilities(card, problems)),
         )
 
 
-def read_spec_version(card: PeerCard) -> str:
+def get_spec_version(card: PeerCard) -> str:
     profiles = card.profiles_supported
-    return PROTOCOL if PROTOCOL in profiles else next(iter(profiles), "")
+    return (
+        PROTOCOL_VERSION if PROTOCOL_VERSION in profiles else next(iter(profiles), "")
+    )
 
 
-def doubt(card: PeerCard, problems: Problems) -> None:
-    """Tell what is odd about a card that is valid."""
-    doubt_brief(card, problems)
-    if CATALOG in card.ext:
-        misplaced = member("$.ext", CATALOG)
-        problems.warning(misplaced, "belongs into an envelope, never a card; ignored")
-    if PRIVILEGED in card.capabilities:
-        message = f"claims {PRIVILEGED}, which peers take only with a proof"
+def add_card_warnings(card: PeerCard, problems: Problems) -> None:
+    """Add warnings for oddities that do not make the card invalid."""
+    warn_brief_mismatch(card, problems)
+    if CATALOG_KEY in card.ext:
+        message = "belongs in the ext of an envelope, not of a card; ignored"
+        problems.warning(member_path("$.ext", CATALOG_KEY), message)
+    if PRIVILEGED_CAPABILITY in card.capabilities:
+        message = (
+            f"contains {PRIVILEGED_CAPABILITY}, which peers accept only with a proof"
+        )
         problems.warning("$.capabilities", message)
 
 
 def read_capabilities(card: PeerCard, problems: Problems) -> Iterator[AGHCapability]:
-    """Each id once, with its summary."""
-    taken = set[str]()
-    for n, brief in enumerate(card.brief()):
+    """Yield one capability per ID, with its summary as description."""
+    seen_ids = set[str]()
+    for n, brief in enumerate(card.briefs):
         path = f"$.capabilities[{n}]"
-        if brief.id in taken:
-            problems.warning(path, f"{brief.id!r} is listed already; kept once")
+        if brief.id in seen_ids:
+            message = f"should be unique; {brief.id!r} is already listed; ignored"
+            problems.warning(path, message)
             continue
-        taken.add(brief.id)
+        seen_ids.add(brief.id)
         yield AGHCapability(name=brief.id, description=brief.summary, path=path)
 
 
-def whois(channel: str, peer_id: str) -> str:
-    """A request for the whole catalog of a peer, to copy."""
-    heading = Heading(
+def build_whois_example(channel: str, peer_id: str) -> str:
+    """Return a whois request for the peer's full catalog, as JSON to copy."""
+    header = EnvelopeHeader(
         channel=channel, sender="your-peer-id", to=peer_id, id="msg_whois_1"
     )
-    ext = CatalogRequest(wanted=True).to_ext()
-    envelope = draft(MessageKind.WHOIS, heading, request_body(), SOME_TIME, ext)
+    ext = CatalogRequest(include_documents=True).to_ext()
+    body = build_whois_request_body()
+    envelope = build_raw_envelope(
+        MessageKind.WHOIS, header, body, EXAMPLE_TIMESTAMP, ext
+    )
     return json.dumps(envelope, indent=2, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What an AGH peer can offer: capabilities, briefly told or wholly known."""
+"""The capability records of AGH peers."""
 
 import json
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from ...kinds import Kind
 from ...problems import Document, Problems
 from ...records import CapabilityRecord
 from .documents import CapabilityDocument
-from .members import serialised
+from .members import serialize_json
 
-LABELS = {
+LIST_LABELS = {
     "context_needed": "Context needed",
     "execution_outline": "Execution outline",
     "artifacts_expected": "Artifacts expected",
@@ -21,25 +21,27 @@ LABELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ToldList:
+class LabeledList:
+    """A list of a capability document, as pages show it."""
+
     name: str
     items: tuple[str, ...]
 
     @property
     def label(self) -> str:
-        return LABELS[self.name]
+        return LIST_LABELS[self.name]
 
     @property
     def is_ordered(self) -> bool:
-        """Whether one comes after the other."""
+        """Whether the items are steps."""
         return self.name == "execution_outline"
 
 
 @dataclass(frozen=True, kw_only=True)
 class AGHCapability(CapabilityRecord):
-    """A capability by its id; `document` is None while only its brief is known.
+    """A capability; `document` is None while only its brief is known.
 
-    `verified` says that the document came with the digest that is its own.
+    `verified` is true if the document was received with a matching digest.
     """
 
     kind: ClassVar[str] = "agh.capability"
@@ -47,51 +49,51 @@ class AGHCapability(CapabilityRecord):
     document: dict[str, Any] | None = None
     digest: str | None = None
     verified: bool = False
-    # The same document as JSON text: a database may keep objects in another order,
-    # and numbers in another form.
+    # The document as JSON text, because a database may reorder the members of JSON
+    # objects and change the format of numbers.
     text: str | None = None
-    # What else the envelope carried that brought it, for those it is passed on to.
+    # Other members of the envelope that brought the document, as JSON text.
     relay: str | None = None
 
     @classmethod
-    def holding(
+    def from_document(
         cls,
         document: CapabilityDocument,
         relay: Document | None = None,
         path: str = "$",
     ) -> Self:
-        """The record of a document that was transferred or read from a catalog."""
-        stated = document.raw or document.to_wire()
+        """Return the record of a transferred document or one from a catalog."""
+        raw = document.raw or document.to_wire()
         return cls(
             name=document.id,
             description=document.summary,
-            document=stated,
-            digest=document.digest(),
-            verified=document.verified,
-            text=serialised(stated).decode(),
-            relay=serialised(relay).decode() if relay else None,
+            document=raw,
+            digest=document.compute_digest(),
+            verified=document.is_verified,
+            text=serialize_json(raw).decode(),
+            relay=serialize_json(relay).decode() if relay else None,
             path=path,
         )
 
-    def whole(self) -> CapabilityDocument | None:
-        """The document again, to be sent; None while only the brief is known."""
+    def load_document(self) -> CapabilityDocument | None:
+        """Return the parsed document, or None while only the brief is known."""
         if self.text is None:
             return None
         problems = Problems()
-        document = CapabilityDocument.read(json.loads(self.text), problems)
+        document = CapabilityDocument.parse(json.loads(self.text), problems)
         return None if problems.errors else document
 
     @property
-    def lists(self) -> list[ToldList]:
-        """The document's lists that say something, for people."""
-        document = self.whole()
+    def labeled_lists(self) -> list[LabeledList]:
+        """The document's non-empty lists, for pages."""
+        document = self.load_document()
         if document is None:
             return []
-        told = (ToldList(name, getattr(document, name)) for name in LABELS)
-        return [one for one in told if one.items]
+        lists = (LabeledList(name, getattr(document, name)) for name in LIST_LABELS)
+        return [labeled for labeled in lists if labeled.items]
 
-    def relayed(self) -> Document:
-        """What came along with it, to be passed on."""
+    def get_relay_members(self) -> Document:
+        """Return the envelope members to pass on together with the document."""
         return dict(json.loads(self.relay)) if self.relay else {}
 
 
@@ -103,7 +105,7 @@ KINDS = (
         AGHCapability,
         discoverable=True,
         icon="puzzle",
-        listed=("document", "digest", "verified"),
-        relied_on=True,
+        list_properties=("document", "digest", "verified"),
+        removal_breaks_clients=True,
     ),
 )

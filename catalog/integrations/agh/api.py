@@ -1,18 +1,26 @@
-"""AGH over HTTP: one door for envelopes, two to look at what is known of a peer."""
+"""AGH over HTTP: send envelopes, and read what the catalog knows of a peer."""
+
+from typing import Never
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotAuthenticated, PermissionDenied
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from capabilities.protocols.agh import CHANNEL as CHANNEL_NAME
-from capabilities.protocols.agh import Envelope, ReasonCode, TooLarge
-from capabilities.protocols.agh import Refusal as NotTaken
+from capabilities.protocols.agh import (
+    CHANNEL_PATTERN,
+    Envelope,
+    EnvelopeError,
+    EnvelopeTooLarge,
+    ReasonCode,
+)
 
 from ...api.base import (
+    APIError,
     BodyTooLarge,
     CanReadCatalog,
     CapabilityNotFound,
@@ -20,24 +28,27 @@ from ...api.base import (
     DefinitionParser,
     InvalidParameter,
     PeerNotFound,
-    Refusal,
 )
 from .directory import Peer, find_peer
-from .inbox import take
-from .responder import transfer
+from .inbox import process_envelope
+from .responder import build_transfer
 
-ADD = "catalog.add_catalogentry"
-ANSWERS = {
+ADD_PERMISSION = "catalog.add_catalogentry"
+# The status and the error code of each reason; other reasons are a 400.
+RESPONSE_BY_REASON = {
     ReasonCode.VERIFICATION_FAILED: (422, "VERIFICATION_FAILED"),
     ReasonCode.DUPLICATE: (409, "CONFLICT"),
     ReasonCode.NOT_TARGET: (404, "PEER_NOT_FOUND"),
     ReasonCode.NOT_FOUND: (404, "PEER_NOT_FOUND"),
     ReasonCode.BUSY: (429, "RATE_LIMITED"),
 }
-CHANNEL = OpenApiParameter(
-    "channel", str, description="Instead of the one it was last heard in."
+CHANNEL_PARAMETER = OpenApiParameter(
+    "channel",
+    str,
+    description="The AGH channel of the peer; by default the one in which the peer "
+    "sent its latest greeting.",
 )
-WHOIS = {
+WHOIS_EXAMPLE = {
     "protocol": "agh-network/v0",
     "id": "msg_whois_catalog_001",
     "kind": "whois",
@@ -51,18 +62,27 @@ WHOIS = {
 }
 
 
-class EnvelopeRefused(Refusal):
-    """A refusal in AGH's own words, in the API's one shape."""
+class EnvelopeAPIError(APIError):
+    """An envelope error as an API error; the details have AGH's reason code."""
 
-    def __init__(self, refused: NotTaken):
-        told = {"reason_code": refused.reason_code.value, "path": refused.path}
-        super().__init__(f"{refused.path} {refused.message}", **told)
-        usual = (413, "BODY_TOO_LARGE") if isinstance(refused, TooLarge) else None
-        status, code = usual or ANSWERS.get(refused.reason_code, (400, "INVALID_BODY"))
-        self.status_code, self.default_code = status, code
+    def __init__(self, error: EnvelopeError, wait: float | None = None) -> None:
+        super().__init__(
+            f"{error.path} {error.message}",
+            reason_code=error.reason_code.value,
+            path=error.path,
+        )
+        self.status_code, self.default_code = get_response(error)
+        if wait is not None:
+            self.wait = wait
 
 
-class EnvelopesSerializer(serializers.Serializer):
+def get_response(error: EnvelopeError) -> tuple[int, str]:
+    if isinstance(error, EnvelopeTooLarge):
+        return 413, "BODY_TOO_LARGE"
+    return RESPONSE_BY_REASON.get(error.reason_code, (400, "INVALID_BODY"))
+
+
+class EnvelopesSerializer(serializers.Serializer[dict[str, object]]):
     envelopes = serializers.ListField(child=serializers.DictField())
 
 
@@ -74,75 +94,84 @@ class EnvelopesView(CatalogAPIMixin, APIView):
         summary="Send an AGH envelope",
         request={"application/json": OpenApiTypes.OBJECT},
         responses=EnvelopesSerializer,
-        examples=[OpenApiExample("Ask for a catalog", WHOIS, request_only=True)],
+        examples=[
+            OpenApiExample("Request a catalog", WHOIS_EXAMPLE, request_only=True)
+        ],
     )
-    def post(self, request):
-        """Greet, ask whois, or hand a capability over; the envelopes said in return.
+    def post(self, request: Request) -> Response:
+        """Send a greeting, a whois request or a capability; returns the responses.
 
-        Whois needs the role Viewer, everything that is kept Editor.
+        Whois requests need the Viewer role. Envelopes that change the catalog need
+        the Editor role.
         """
         try:
             now = int(timezone.now().timestamp())
             envelope = Envelope.parse(request.data or b"", now)
-            if is_kept(envelope) and not request.user.has_perm(ADD):
-                known = request.user.is_authenticated
-                raise PermissionDenied if known else NotAuthenticated
-            said = take(envelope)
-        except NotTaken as refused:
-            raise EnvelopeRefused(refused) from refused
+            check_permission(request, envelope)
+            responses = process_envelope(envelope)
+        except EnvelopeError as error:
+            raise EnvelopeAPIError(error) from error
         except BodyTooLarge as error:
-            large = TooLarge(ReasonCode.MALFORMED, str(error.detail))
-            raise EnvelopeRefused(large) from error
-        return Response({"envelopes": [one.raw for one in said]})
+            too_large = EnvelopeTooLarge(ReasonCode.MALFORMED, str(error.detail))
+            raise EnvelopeAPIError(too_large) from error
+        return Response({"envelopes": [response.raw for response in responses]})
 
-    def throttled(self, request, wait):
-        busy = NotTaken(ReasonCode.BUSY, "is one of too many in a minute")
-        refused = EnvelopeRefused(busy)
-        refused.wait = wait
-        raise refused
+    def throttled(self, request: Request, wait: float) -> Never:
+        busy = EnvelopeError(ReasonCode.BUSY, "exceeds the limit of requests")
+        raise EnvelopeAPIError(busy, wait)
 
 
-def is_kept(envelope: Envelope) -> bool:
-    return envelope.is_handled and not envelope.is_request
+def check_permission(request: Request, envelope: Envelope) -> None:
+    """Raise an API error if the user may not change the catalog by this envelope."""
+    is_read_only = envelope.is_request or not envelope.is_handled
+    if is_read_only or request.user.has_perm(ADD_PERMISSION):
+        return
+    raise PermissionDenied if request.user.is_authenticated else NotAuthenticated
 
 
 class PeerView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
-    takes = ("channel",)
+    allowed_parameters = ("channel",)
 
     @extend_schema(
-        summary="Read a peer's card",
-        parameters=[CHANNEL],
+        summary="Read the card of an AGH peer",
+        parameters=[CHANNEL_PARAMETER],
         responses=OpenApiTypes.OBJECT,
     )
-    def get(self, request, peer_id):
-        """As it greeted last."""
-        return Response(self.peer(request, peer_id).card.to_wire())
+    def get(self, request: Request, peer_id: str) -> Response:
+        """Return the peer card from the latest greeting."""
+        return Response(self.get_peer(request, peer_id).card.to_wire())
 
-    def peer(self, request, peer_id) -> Peer:
+    def get_peer(self, request: Request, peer_id: str) -> Peer:
         channel = request.query_params.get("channel", "")
-        if channel and not CHANNEL_NAME.fullmatch(channel):
-            message = f"channel must match {CHANNEL_NAME.pattern}"
+        if channel and not CHANNEL_PATTERN.fullmatch(channel):
+            message = f"channel must match {CHANNEL_PATTERN.pattern}"
             raise InvalidParameter(message, parameter="channel")
-        found = find_peer(peer_id, channel)
-        if found is None:
+        peer = find_peer(peer_id, channel)
+        if peer is None:
             raise PeerNotFound(peer_id=peer_id[:128])
-        return found
+        return peer
 
 
 class TransferView(PeerView):
     @extend_schema(
-        summary="Read a capability as its transfer",
-        parameters=[CHANNEL],
+        summary="Read a capability of an AGH peer as a transfer envelope",
+        parameters=[CHANNEL_PARAMETER],
         responses=OpenApiTypes.OBJECT,
     )
-    def get(self, request, peer_id, capability_id):
-        """The envelope that hands over a document which is known in full."""
+    def get(self, request: Request, peer_id: str, capability_id: str) -> Response:
+        """Return an envelope that transfers the capability document.
+
+        Only capabilities whose full document is in the catalog can be transferred.
+        """
         try:
-            envelope = transfer(self.peer(request, peer_id), capability_id)
-        except NotTaken as refused:
-            raise EnvelopeRefused(refused) from refused
+            envelope = build_transfer(self.get_peer(request, peer_id), capability_id)
+        except EnvelopeError as error:
+            raise EnvelopeAPIError(error) from error
         if envelope is None:
-            told = {"peer_id": peer_id[:128], "capability_id": capability_id[:128]}
-            raise CapabilityNotFound("Not known in full from this peer", **told)
+            raise CapabilityNotFound(
+                "The catalog has no full document of this capability from this peer",
+                peer_id=peer_id[:128],
+                capability_id=capability_id[:128],
+            )
         return Response(envelope)

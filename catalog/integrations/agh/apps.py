@@ -12,8 +12,8 @@ class AGHConfig(AppConfig):
     def ready(self) -> None:
         from ...registration import add_folder_reader
         from ...worker import add_periodic_task
-        from .inbox import forget_seen
+        from .inbox import delete_expired_envelopes
         from .local_files import LocalCatalogReader
 
         add_folder_reader(LocalCatalogReader())
-        add_periodic_task(forget_seen, seconds=600.0)
+        add_periodic_task(delete_expired_envelopes, seconds=600.0)

@@ -1,4 +1,4 @@
-"""Which peers we know, and what of each."""
+"""Find AGH peers and their capability documents in the catalog."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,197 +11,229 @@ from django.db.models.fields.json import KeyTextTransform
 from capabilities.documents import read_json
 from capabilities.problems import Problems
 from capabilities.protocols.agh import (
-    ANNOUNCED,
-    OURSELVES,
-    PEER_ID,
-    PRIVILEGED,
+    AGENTLENS_PEER_ID,
+    ENDPOINT_SCHEME,
+    PEER_ID_PATTERN,
+    PRIVILEGED_CAPABILITY,
     AGHCapability,
-    Brief,
+    CapabilityBrief,
     CapabilityDocument,
     CatalogRequest,
     PeerCard,
-    endpoint,
+    build_endpoint,
     read_definition,
 )
 
 from ...models import (
-    REACHABLE,
+    REACHABLE_STATUSES,
     Capability,
     CapabilityQuerySet,
     CatalogEntry,
     CatalogEntryQuerySet,
     Status,
-    agent_key,
+    compute_agent_key,
 )
 
 PROTOCOL = "agh"
-# AgentLens itself, which offers nothing but to know the others.
-AGENTLENS = PeerCard(peer_id=OURSELVES, display_name="AgentLens")
-# As text: what is in it is JSON again, and would be taken for the value.
+AGENTLENS_CARD = PeerCard(peer_id=AGENTLENS_PEER_ID, display_name="AgentLens")
+# The JSON text of a document; without the transform it would be parsed again.
 TEXT = KeyTextTransform("text", "properties")
-# As many peers are looked at in one go: their cards and documents may be large.
-CHUNK = 50
-# More names than that are not asked for one by one.
-NAMES_LIMIT = 500
+# Small, because the cards and documents of peers may be large.
+PEER_BATCH_SIZE = 50
+# With more names than this, all documents are read instead of filtering by name.
+FILTERED_NAMES_LIMIT = 500
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer we can answer for.
+    """A peer that AgentLens answers for.
 
-    Its card is what we say of it: the one it greeted with, and in it also what only
-    a transfer brought, or files; without a privilege, which only itself can prove.
+    Its card lists the capabilities from its greeting, from transfers and from files,
+    but never a privilege, which only the peer itself can prove.
     """
 
     channel: str
     card: PeerCard
-    # Its own, and beneath it that of its files: what is known in full is in them.
-    agent_types: tuple[UUID, ...] = ()
+    # The peer's own agent type first, then the one that was read from files.
+    agent_type_ids: tuple[UUID, ...] = ()
 
     @classmethod
-    def of(cls, entry: CatalogEntry, files: CatalogEntry | None = None) -> "Peer":
-        stored = read_json(entry.agent_type.definition, Problems())
-        channel, card = read_definition(stored, Problems())
-        both = [one for one in (files, entry) if one]
-        known = {name: told for one in both for name, told in summaries(one)}
-        told = {brief.id: brief.summary for brief in card.brief()}
-        order = dict.fromkeys([*card.capabilities, *sorted(known)])
+    def from_entries(
+        cls, entry: CatalogEntry, files_entry: CatalogEntry | None = None
+    ) -> "Peer":
+        """Build a peer from its entry and the entry that was read from its files."""
+        definition = read_json(entry.agent_type.definition, Problems())
+        channel, card = read_definition(definition, Problems())
+        entries = [entry, files_entry] if files_entry else [entry]
+        descriptions = {
+            name: description
+            for each_entry in reversed(entries)
+            for name, description in iter_descriptions(each_entry)
+        }
+        summaries = {brief.id: brief.summary for brief in card.briefs}
+        ordered_names = dict.fromkeys([*card.capabilities, *sorted(descriptions)])
         briefs = [
-            Brief(name, told.get(name) or known[name])
-            for name in order
-            if name in known and name != PRIVILEGED
+            CapabilityBrief(name, summaries.get(name) or descriptions[name])
+            for name in ordered_names
+            if name in descriptions and name != PRIVILEGED_CAPABILITY
         ]
-        types = tuple(one.agent_type_id for one in reversed(both))
-        return cls(channel, card.offering(briefs), types)
+        agent_type_ids = tuple(each_entry.agent_type_id for each_entry in entries)
+        return cls(channel, card.with_capabilities(briefs), agent_type_ids)
 
-    def names(self, asked: CatalogRequest) -> list[str]:
-        """Of what is asked for, in the card's order."""
-        return [name for name in self.card.capabilities if asked.selects(name)]
+    def get_requested_names(self, request: CatalogRequest) -> list[str]:
+        """Return the names of the requested capabilities, in card order."""
+        return [name for name in self.card.capabilities if request.selects(name)]
 
-    def record(self, name: str) -> AGHCapability | None:
-        """A capability that is known in full; what the peer said itself counts most."""
-        rows = known_in_full([self]).filter(name=name)
-        told = {row.agent_type_id: row for row in rows}
-        found = next((told[one] for one in self.agent_types if one in told), None)
-        return found and AGHCapability.of(name, found.description, found.properties)
+    def get_capability(self, name: str) -> AGHCapability | None:
+        """Return a capability with a document; the peer's own comes before its files'."""
+        rows = filter_with_document([self]).filter(name=name)
+        by_agent_type = {row.agent_type_id: row for row in rows}
+        for agent_type_id in self.agent_type_ids:
+            if row := by_agent_type.get(agent_type_id):
+                return AGHCapability.of(name, row.description, row.properties)
+        return None
 
 
-def known_in_full(peers: list[Peer]) -> CapabilityQuerySet:
-    owners = [owner for peer in peers for owner in peer.agent_types]
-    rows = Capability.objects.filter(agent_type__in=owners, kind=AGHCapability.kind)
+def filter_with_document(peers: list[Peer]) -> CapabilityQuerySet:
+    agent_type_ids = [pk for peer in peers for pk in peer.agent_type_ids]
+    rows = Capability.objects.filter(
+        agent_type__in=agent_type_ids, kind=AGHCapability.kind
+    )
     return rows.filter(properties__has_key="text")
 
 
-def with_documents(
-    peers: Iterable[Peer], asked: CatalogRequest
+def iter_peers_with_documents(
+    peers: Iterable[Peer], request: CatalogRequest
 ) -> Iterator[tuple[Peer, list[CapabilityDocument]]]:
-    """Each with those documents that are asked for; of some peers in one query."""
-    waiting = iter(peers)
-    while some := list(islice(waiting, CHUNK)):
-        texts = texts_of(some, asked) if asked.wanted else {}
-        for peer in some:
-            yield peer, list(documents_of(peer, asked, texts))
+    """Yield each peer with its requested documents, with one query per batch."""
+    iterator = iter(peers)
+    while batch := list(islice(iterator, PEER_BATCH_SIZE)):
+        texts = fetch_document_texts(batch, request)
+        for peer in batch:
+            yield peer, list(iter_documents(peer, request, texts))
 
 
-def texts_of(peers: list[Peer], asked: CatalogRequest) -> dict[tuple[UUID, str], str]:
-    """By owner and name; and nothing else of their rows, which are large."""
-    names = {name for peer in peers for name in peer.names(asked)}
-    rows = known_in_full(peers)
-    if len(names) <= NAMES_LIMIT:
+def fetch_document_texts(
+    peers: list[Peer], request: CatalogRequest
+) -> dict[tuple[UUID, str], str]:
+    """Return the requested documents as JSON text, by agent type ID and name."""
+    if not request.include_documents:
+        return {}
+    names = {name for peer in peers for name in peer.get_requested_names(request)}
+    rows = filter_with_document(peers)
+    if len(names) <= FILTERED_NAMES_LIMIT:
         rows = rows.filter(name__in=names)
-    told = rows.values_list("agent_type", "name", TEXT)
-    return {(owner, name): text for owner, name, text in told}
+    values = rows.values_list("agent_type", "name", TEXT)
+    return {(agent_type_id, name): text for agent_type_id, name, text in values}
 
 
-def documents_of(
-    peer: Peer, asked: CatalogRequest, texts: dict[tuple[UUID, str], str]
+def iter_documents(
+    peer: Peer, request: CatalogRequest, texts: dict[tuple[UUID, str], str]
 ) -> Iterator[CapabilityDocument]:
-    for name in peer.names(asked):
-        found = (texts.get((owner, name)) for owner in peer.agent_types)
-        text = next(filter(None, found), None)
-        if document := AGHCapability(name=name, text=text).whole():
+    for name in peer.get_requested_names(request):
+        candidates = (texts.get((pk, name)) for pk in peer.agent_type_ids)
+        text = next(filter(None, candidates), None)
+        if document := AGHCapability(name=name, text=text).load_document():
             yield document
 
 
-def summaries(entry: CatalogEntry) -> Iterator[tuple[str, str]]:
-    for row in entry.agent_type.capabilities.all():
-        if row.kind == AGHCapability.kind:
-            yield row.name, row.description
+def iter_descriptions(entry: CatalogEntry) -> Iterator[tuple[str, str]]:
+    """Yield the name and the description of each AGH capability."""
+    for capability in entry.agent_type.capabilities.all():
+        if capability.kind == AGHCapability.kind:
+            yield capability.name, capability.description
 
 
 def find_entry(channel: str, peer_id: str) -> CatalogEntry | None:
-    key = agent_key(PROTOCOL, endpoint(channel, peer_id))
+    key = compute_agent_key(PROTOCOL, build_endpoint(channel, peer_id))
     entries = CatalogEntry.objects.select_related("agent_type", "greeting")
     return entries.filter(agent_key=key).first()
 
 
 def find_peer(peer_id: str, channel: str = "") -> Peer | None:
-    """In this channel, or where it was heard last; those of files are everywhere."""
-    if peer_id == OURSELVES:
-        return Peer(channel, AGENTLENS)
-    # SQLite would find it in whatever case.
-    if not PEER_ID.fullmatch(peer_id):
+    """Return the peer in a channel, by default the one of its latest greeting.
+
+    Peers that are known only from files belong to every channel.
+    """
+    if peer_id == AGENTLENS_PEER_ID:
+        return Peer(channel, AGENTLENS_CARD)
+    # SQLite's LIKE ignores case, so IDs in upper case would match as well.
+    if not PEER_ID_PATTERN.fullmatch(peer_id):
         return None
-    files = everybody().filter(agent_type__endpoint=endpoint("", peer_id)).first()
-    entry = last_heard(peer_id, channel)
-    if entry is None:
-        entry, files = files, None
-    if entry is None:
+    files_endpoint = build_endpoint("", peer_id)
+    files_entry = get_peer_entries().filter(agent_type__endpoint=files_endpoint).first()
+    entry = find_latest_entry(peer_id, channel)
+    if entry is not None:
+        peer = Peer.from_entries(entry, files_entry)
+    elif files_entry is not None:
+        peer = Peer.from_entries(files_entry)
+    else:
         return None
-    peer = Peer.of(entry, files)
     return replace(peer, channel=peer.channel or channel)
 
 
-def last_heard(peer_id: str, channel: str) -> CatalogEntry | None:
-    heard = Q(agent_type__endpoint__endswith=f"/{peer_id}")
+def find_latest_entry(peer_id: str, channel: str) -> CatalogEntry | None:
+    """Return the entry with the latest greeting of a peer, in one or any channel."""
+    condition = Q(agent_type__endpoint__endswith=f"/{peer_id}")
     if channel:
-        heard = Q(agent_type__endpoint=endpoint(channel, peer_id))
-    latest = F("greeting__greeted_at").desc(nulls_last=True)
-    named = everybody().filter(heard).order_by(latest, "-validity_last_seen")
-    return named.first()
+        condition = Q(agent_type__endpoint=build_endpoint(channel, peer_id))
+    latest_greeting = F("greeting__greeted_at").desc(nulls_last=True)
+    entries = get_peer_entries().filter(condition)
+    return entries.order_by(latest_greeting, "-validity_last_seen").first()
 
 
-def present(channel: str, query: str) -> Iterator[Peer]:
-    """Who is in the channel and answers to the query; those of files always are."""
-    living = Q(status__in=[*REACHABLE, Status.UNKNOWN])
-    others = everybody().filter(living).order_by("agent_key")
-    heard = others.filter(agent_type__endpoint__startswith=endpoint(channel, ""))
-    from_files = others.exclude(agent_type__endpoint__startswith=ANNOUNCED)
-    files = {
-        peer_id_of(entry): entry
+def iter_present_peers(channel: str, query: str) -> Iterator[Peer]:
+    """Yield the present peers of a channel that match a whois query.
+
+    Peers that are known only from files are always present, and so is AgentLens.
+    """
+    is_present = Q(status__in=[*REACHABLE_STATUSES, Status.UNKNOWN])
+    entries = get_peer_entries().filter(is_present).order_by("agent_key")
+    channel_prefix = build_endpoint(channel, "")
+    in_channel = entries.filter(agent_type__endpoint__startswith=channel_prefix)
+    from_files = entries.exclude(agent_type__endpoint__startswith=ENDPOINT_SCHEME)
+    files_by_peer_id = {
+        get_peer_id(entry): entry
         for entry in from_files.defer("agent_type__raw_definition")
     }
-    for entry in heard.iterator(chunk_size=CHUNK):
-        yield from answering(query, entry, files.pop(peer_id_of(entry), None))
-    alone = from_files.filter(pk__in=[entry.pk for entry in files.values()])
-    for entry in alone.iterator(chunk_size=CHUNK):
-        yield from answering(query, entry)
-    if AGENTLENS.answers(query):
-        yield Peer(channel, AGENTLENS)
+    for entry in in_channel.iterator(chunk_size=PEER_BATCH_SIZE):
+        files_entry = files_by_peer_id.pop(get_peer_id(entry), None)
+        yield from match_peer(query, entry, files_entry)
+    only_files = [entry.pk for entry in files_by_peer_id.values()]
+    remaining = from_files.filter(pk__in=only_files)
+    for entry in remaining.iterator(chunk_size=PEER_BATCH_SIZE):
+        yield from match_peer(query, entry)
+    if AGENTLENS_CARD.matches_query(query):
+        yield Peer(channel, AGENTLENS_CARD)
 
 
-def peer_id_of(entry: CatalogEntry) -> str:
-    """It has neither a slash nor a colon in it."""
+def get_peer_id(entry: CatalogEntry) -> str:
+    """Return the last part of the endpoint; a peer ID has no slash and no colon."""
     return entry.agent_type.endpoint.rpartition("/")[2].rpartition(":")[2]
 
 
-def answering(
-    query: str, entry: CatalogEntry, files: CatalogEntry | None = None
+def match_peer(
+    query: str, entry: CatalogEntry, files_entry: CatalogEntry | None = None
 ) -> Iterator[Peer]:
-    """The peer, if it is meant; looking at all of many takes its time."""
+    """Yield the peer if it matches the query; only likely matches are parsed."""
     raw = entry.agent_type.definition
-    both = [one for one in (entry, files) if one]
-    named = any(name == query for one in both for name, _ in summaries(one))
-    if named or query.encode() in raw or b"\\" in raw:
-        peer = Peer.of(entry, files)
-        if peer.card.answers(query):
+    entries = [entry, files_entry] if files_entry else [entry]
+    is_capability_name = any(
+        name == query
+        for each_entry in entries
+        for name, _ in iter_descriptions(each_entry)
+    )
+    # A backslash may begin an escape sequence that hides the query in the JSON text.
+    if is_capability_name or query.encode() in raw or b"\\" in raw:
+        peer = Peer.from_entries(entry, files_entry)
+        if peer.card.matches_query(query):
             yield peer
 
 
-def everybody() -> CatalogEntryQuerySet:
-    """With what each offers by name; documents are large, and looked up when told."""
-    names = Prefetch(
+def get_peer_entries() -> CatalogEntryQuerySet:
+    """Return AGH entries with the names of their capabilities, without documents."""
+    capabilities = Prefetch(
         "agent_type__capabilities", queryset=Capability.objects.defer("properties")
     )
-    entries = CatalogEntry.objects.select_related("agent_type").prefetch_related(names)
-    return entries.filter(agent_type__protocol=PROTOCOL)
+    entries = CatalogEntry.objects.select_related("agent_type")
+    return entries.prefetch_related(capabilities).filter(agent_type__protocol=PROTOCOL)

@@ -1,9 +1,8 @@
-"""What we keep of what peers say."""
+"""Process envelopes from peers: store their cards and documents in the catalog."""
 
 import hashlib
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Sum
@@ -12,143 +11,163 @@ from django.utils import timezone
 
 from capabilities.documents import read_json
 from capabilities.parsers import ParseError, parse
-from capabilities.problems import Document, Problems, member
+from capabilities.problems import Document, Problems, member_path
 from capabilities.protocols.agh import (
-    BRIEF,
-    CAPABILITY,
-    CARD,
-    CATALOG,
+    AGENTLENS_PEER_ID,
+    BRIEF_KEY,
+    CAPABILITY_PATH,
+    CARD_PATH,
+    CATALOG_KEY,
     GREET_TIMEOUT,
-    OURSELVES,
     REPLAY_AGE,
     AGHCapability,
-    Brief,
+    CapabilityBrief,
     CapabilityDocument,
     Envelope,
+    EnvelopeError,
+    EnvelopeTooLarge,
     PeerCard,
     ReasonCode,
-    Refusal,
-    TooLarge,
-    definition_of,
-    endpoint,
-    malformed,
+    build_definition,
+    build_endpoint,
+    malformed_error,
     read_catalog,
     read_definition,
-    refuse_unproven,
-    serialised,
+    require_proof,
+    serialize_json,
 )
 
-from ...health import Probe, record
-from ...ingestion import Definition, Due, Outcome, ingest, wait_for_turn
-from ...models import CatalogEntry, agent_key
+from ...health import ProbeOutcome, record_probe
+from ...ingestion import Definition, IngestResult, ProbeTiming, ingest, lock_agent
+from ...models import CatalogEntry, Source, compute_agent_key
 from .directory import PROTOCOL, TEXT, find_entry, find_peer
 from .models import Greeting, SeenEnvelope
-from .responder import answers, not_target
+from .responder import iter_responses, not_target_error
 
-# However long an envelope says it holds.
+# An envelope is remembered no longer, even if it expires later.
 SEEN_LIMIT = timedelta(days=30)
-# As much of one peer's documents is kept as a few whole answers hold.
-HOARD_LIMIT = 8 * 1_048_576
-# Where the documents of a whois response stand.
-LISTED = member(member("$.ext", CATALOG), "capabilities")
+# Several responses of the maximum size fit into it.
+PEER_DOCUMENTS_LIMIT = 8 * 1_048_576
+CATALOG_ITEMS_PATH = member_path(member_path("$.ext", CATALOG_KEY), "capabilities")
 
 
-def take(envelope: Envelope) -> list[Envelope]:
-    """Act on what a peer sent; what is said in return. Raises Refusal."""
-    if envelope.sender == OURSELVES:
-        raise malformed("must not be ours", "$.from")
+def process_envelope(envelope: Envelope) -> list[Envelope]:
+    """Store what the envelope brings and return the responses to a whois request.
+
+    Raises EnvelopeError if the envelope is rejected.
+    """
+    if envelope.sender == AGENTLENS_PEER_ID:
+        raise malformed_error("must not be the ID of AgentLens", "$.from")
     if envelope.to and find_peer(envelope.to, envelope.channel) is None:
-        raise not_target(envelope)
+        raise not_target_error(envelope)
     with transaction.atomic():
-        refuse_duplicate(envelope)
-        keep(envelope)
+        record_envelope(envelope)
+        store_content(envelope)
     if not envelope.is_request:
         return []
     try:
-        # Looking through all of a channel, nobody else need wait for us.
-        return list(answers(envelope))
-    except Refusal:
-        # Whoever asks for less may ask so again.
-        SeenEnvelope.objects.filter(key=key_of(envelope)).delete()
+        # Outside the transaction, because a broadcast reads a whole channel.
+        return list(iter_responses(envelope))
+    except EnvelopeError:
+        # The sender may repeat the request, for example for fewer capabilities.
+        SeenEnvelope.objects.filter(key=get_envelope_key(envelope)).delete()
         raise
 
 
-def keep(envelope: Envelope) -> None:
+def store_content(envelope: Envelope) -> None:
     try:
         if envelope.card is not None:
-            keep_card(envelope, envelope.card)
+            store_card(envelope, envelope.card)
         elif envelope.document is not None:
-            keep_transfer(envelope, envelope.document)
+            store_transfer(envelope, envelope.document)
     except ParseError as error:
-        # Of a card by itself: what else an envelope holds is checked before.
-        problem = error.reading.errors[0]
-        raise malformed(problem.message, CARD + problem.path[1:]) from error
+        # Only the card can fail here; documents are validated before.
+        problem = error.result.errors[0]
+        raise malformed_error(problem.message, CARD_PATH + problem.path[1:]) from error
 
 
-def keep_card(envelope: Envelope, card: PeerCard) -> None:
-    """The peer as it says it is, unless it has said something later already."""
-    told = read_catalog(envelope.ext) if envelope.is_response else None
-    refuse_unproven((one.id for one in told or ()), envelope.proof, LISTED)
-    fresh = [
-        fit(AGHCapability.holding(one, path=f"{LISTED}[{n}]"))
-        for n, one in enumerate(told or ())
-    ]
+def store_card(envelope: Envelope, card: PeerCard) -> None:
+    """Store the card, unless the peer has sent a newer one."""
+    documents = read_catalog(envelope.ext) if envelope.is_response else None
+    capability_ids = (document.id for document in documents or ())
+    require_proof(capability_ids, envelope.proof, CATALOG_ITEMS_PATH)
+    capabilities = build_catalog_capabilities(documents or ())
     if "channel" in card.raw:
-        raise malformed("is a name that we keep for ourselves", f"{CARD}.channel")
-    wait_for_turn(agent_key(PROTOCOL, endpoint(envelope.channel, envelope.sender)))
-    known = find_entry(envelope.channel, envelope.sender)
-    refuse_hoard(known, fresh)
-    # Of a clock that is ahead, all that is honest would seem older.
-    said_at = datetime.fromtimestamp(min(envelope.ts, int(time.time())), UTC)
-    if known and is_older(said_at, known):
-        hear(known, said_at)
+        raise malformed_error("is reserved by AgentLens", f"{CARD_PATH}.channel")
+    lock_agent(
+        compute_agent_key(PROTOCOL, build_endpoint(envelope.channel, envelope.sender))
+    )
+    existing = find_entry(envelope.channel, envelope.sender)
+    check_documents_limit(existing, capabilities)
+    # With the timestamp of a fast clock, all correct ones would seem older.
+    sent_at = datetime.fromtimestamp(min(envelope.ts, int(time.time())), UTC)
+    if existing and has_newer_greeting(existing, sent_at):
+        record_presence(existing, sent_at)
         return
-    if told is not None:
-        card = widened(card, known)
-    entry = catalogue(envelope.channel, card, fresh).entry
-    Greeting.objects.update_or_create(entry=entry, defaults={"greeted_at": said_at})
-    hear(entry, said_at)
+    if documents is not None:
+        card = restore_narrowed_card(card, existing)
+    entry = ingest_card(envelope.channel, card, capabilities).entry
+    Greeting.objects.update_or_create(entry=entry, defaults={"greeted_at": sent_at})
+    record_presence(entry, sent_at)
 
 
-def is_older(said_at: datetime, entry: CatalogEntry) -> bool:
-    """Whether the peer has said something later already."""
+def build_catalog_capabilities(
+    documents: tuple[CapabilityDocument, ...],
+) -> list[AGHCapability]:
+    """Return the records of a catalog's documents; raises EnvelopeError."""
+    return [
+        check_record(
+            AGHCapability.from_document(document, path=f"{CATALOG_ITEMS_PATH}[{index}]")
+        )
+        for index, document in enumerate(documents)
+    ]
+
+
+def has_newer_greeting(entry: CatalogEntry, sent_at: datetime) -> bool:
     greeting: Greeting | None = getattr(entry, "greeting", None)
-    return greeting is not None and greeting.greeted_at > said_at
+    return greeting is not None and greeting.greeted_at > sent_at
 
 
-def widened(card: PeerCard, entry: CatalogEntry | None) -> PeerCard:
-    """The card with all that the one we know lists, if it lists more.
+def restore_narrowed_card(card: PeerCard, entry: CatalogEntry | None) -> PeerCard:
+    """Return the card with all stored capabilities if it lists only some of them.
 
-    AGH's runtime narrows it along with the catalog, to what it was asked for.
+    AGH's runtime reduces the card of a response to the requested capabilities.
     """
     if entry is None:
         return card
-    stored = read_json(entry.agent_type.definition, Problems())
-    _, known = read_definition(stored, Problems())
-    if not set(card.capabilities) < set(known.capabilities):
+    definition = read_json(entry.agent_type.definition, Problems())
+    _, stored = read_definition(definition, Problems())
+    if not set(card.capabilities) < set(stored.capabilities):
         return card
-    told = {BRIEF: known.ext[BRIEF]} if BRIEF in known.ext else {}
-    wider = {"capabilities": list(known.capabilities), "ext": {**card.ext, **told}}
-    return PeerCard.read({**card.raw, **wider}, Problems())
+    ext = card.ext
+    if BRIEF_KEY in stored.ext:
+        ext = {**ext, BRIEF_KEY: stored.ext[BRIEF_KEY]}
+    restored = {"capabilities": list(stored.capabilities), "ext": ext}
+    return PeerCard.parse({**card.raw, **restored}, Problems())
 
 
-def refuse_duplicate(envelope: Envelope) -> None:
+def record_envelope(envelope: Envelope) -> None:
+    """Remember the envelope; raises EnvelopeError if it was received before."""
     try:
         with transaction.atomic():
-            until = remembered_until(envelope)
-            SeenEnvelope.objects.create(key=key_of(envelope), until=until)
+            SeenEnvelope.objects.create(
+                key=get_envelope_key(envelope), until=get_expiry(envelope)
+            )
     except IntegrityError as error:
-        message = "was received already"
-        raise Refusal(ReasonCode.DUPLICATE, message, "$.id") from error
+        message = "was already received"
+        raise EnvelopeError(ReasonCode.DUPLICATE, message, "$.id") from error
 
 
-def key_of(envelope: Envelope) -> str:
+def get_envelope_key(envelope: Envelope) -> str:
     name = f"{envelope.channel}\0{envelope.sender}\0{envelope.id}"
     return hashlib.sha256(name.encode()).hexdigest()
 
 
-def remembered_until(envelope: Envelope) -> datetime:
-    """As long as it could come again and do something; to answer again does nothing."""
+def get_expiry(envelope: Envelope) -> datetime:
+    """Return until when a repetition of the envelope has to be detected.
+
+    A request changes nothing, so its `expires_at` does not matter.
+    """
     last = envelope.ts + REPLAY_AGE
     if envelope.card is not None or envelope.document is not None:
         last = max(last, envelope.expires_at or 0)
@@ -156,65 +175,95 @@ def remembered_until(envelope: Envelope) -> datetime:
     return limit if last >= limit.timestamp() else datetime.fromtimestamp(last, UTC)
 
 
-def refuse_hoard(entry: CatalogEntry | None, fresh: list[AGHCapability]) -> None:
-    """Refuse to keep more of one peer than all of it could ever be told."""
-    added = sum(len(one.text or "") for one in fresh)
+def check_documents_limit(
+    entry: CatalogEntry | None, capabilities: list[AGHCapability]
+) -> None:
+    """Raise EnvelopeTooLarge if the peer's documents would exceed the limit."""
+    added = sum(len(capability.text or "") for capability in capabilities)
     if entry is None or not added:
         return
-    others = entry.agent_type.capabilities.exclude(name__in=[one.name for one in fresh])
-    held = others.aggregate(total=Sum(Length(TEXT)))["total"] or 0
-    if held + added > HOARD_LIMIT:
-        message = f"makes more than {HOARD_LIMIT} bytes of this peer's documents"
-        raise TooLarge(ReasonCode.INTERNAL, message)
+    replaced = [capability.name for capability in capabilities]
+    others = entry.agent_type.capabilities.exclude(name__in=replaced)
+    stored = others.aggregate(total=Sum(Length(TEXT)))["total"] or 0
+    if stored + added > PEER_DOCUMENTS_LIMIT:
+        message = f"exceeds the limit of {PEER_DOCUMENTS_LIMIT} bytes per peer"
+        raise EnvelopeTooLarge(ReasonCode.INTERNAL, message)
 
 
-def forget_seen() -> None:
-    """Those too old to be taken again need not be remembered."""
+def delete_expired_envelopes() -> None:
     SeenEnvelope.objects.filter(until__lt=timezone.now()).delete()
 
 
-def hear(entry: CatalogEntry, said_at: datetime) -> None:
-    """It lives now; or did, when it said what only now came here."""
+def record_presence(entry: CatalogEntry, sent_at: datetime) -> None:
+    """Record that the peer was present when it sent the envelope."""
     now = timezone.now()
-    is_fresh = now - said_at <= timedelta(seconds=REPLAY_AGE)
-    heard_at = now if is_fresh else said_at
-    holds_until = heard_at + timedelta(seconds=GREET_TIMEOUT)
-    record(entry, Probe(now, heard_at=heard_at, holds_until=holds_until))
+    is_recent = now - sent_at <= timedelta(seconds=REPLAY_AGE)
+    announced_at = now if is_recent else sent_at
+    valid_until = announced_at + timedelta(seconds=GREET_TIMEOUT)
+    record_probe(
+        entry, ProbeOutcome(now, announced_at=announced_at, valid_until=valid_until)
+    )
 
 
-def keep_transfer(envelope: Envelope, document: CapabilityDocument) -> None:
-    """Keep a document that was handed over, and what else the envelope carried."""
-    fresh = fit(AGHCapability.holding(document, carried(envelope), CAPABILITY))
-    refuse_hoard(find_entry(envelope.channel, envelope.sender), [fresh])
-    card = introduced(envelope.sender, document)
-    # It may be passed on by another: that is no sign of life, and none of silence.
-    how = {"introduces": True, "due": Due.AS_PLANNED}
-    catalogue(envelope.channel, card, [fresh], **how)
+def store_transfer(envelope: Envelope, document: CapabilityDocument) -> None:
+    """Store a transferred document with the other members of its envelope."""
+    capability = check_record(
+        AGHCapability.from_document(
+            document, collect_relay_members(envelope), CAPABILITY_PATH
+        )
+    )
+    check_documents_limit(find_entry(envelope.channel, envelope.sender), [capability])
+    brief = CapabilityBrief(document.id, document.summary)
+    card = PeerCard(peer_id=envelope.sender).with_capabilities([brief])
+    # A transfer may be relayed by another peer, so it does not show presence.
+    ingest_card(
+        envelope.channel,
+        card,
+        [capability],
+        is_partial=True,
+        probe_timing=ProbeTiming.ON_SCHEDULE,
+    )
 
 
-def carried(envelope: Envelope) -> Document:
-    """What else came along, to be passed on; a workspace, too, that its peer names."""
-    beside = {key: value for key, value in envelope.body.items() if key != "capability"}
-    told = {"workspace_id": envelope.workspace_id, "body": beside, "ext": envelope.ext}
-    return envelope.unknown | {key: value for key, value in told.items() if value}
+def collect_relay_members(envelope: Envelope) -> Document:
+    """Return the members to pass on when AgentLens transfers the document."""
+    body = {key: value for key, value in envelope.body.items() if key != "capability"}
+    members = {
+        "workspace_id": envelope.workspace_id,
+        "body": body,
+        "ext": envelope.ext,
+    }
+    present = {key: value for key, value in members.items() if value}
+    return envelope.unknown_members | present
 
 
-def fit(record: AGHCapability) -> AGHCapability:
-    """The record, if it may be stored; cards are checked as they are parsed."""
+def check_record(record: AGHCapability) -> AGHCapability:
+    """Return the record; raises EnvelopeError if it cannot be stored."""
     for message in record.validate():
-        raise malformed(message, record.path)
+        raise malformed_error(message, record.path)
     return record
 
 
-def introduced(peer_id: str, document: CapabilityDocument) -> PeerCard:
-    """The card of one who has not greeted: all we know is what it sent."""
-    return PeerCard(peer_id=peer_id).offering([Brief(document.id, document.summary)])
-
-
-def catalogue(
-    channel: str, card: PeerCard, fresh: list[AGHCapability], **how: Any
-) -> Outcome:
-    """By the card, with these documents where it only names them, or beside it."""
-    raw = serialised(definition_of(card, channel))
-    stated, _ = parse(raw, PROTOCOL)
-    return ingest(Definition(stated.enriched(fresh), raw, **how))
+def ingest_card(
+    channel: str,
+    card: PeerCard,
+    capabilities: list[AGHCapability],
+    *,
+    source: Source = Source.PUSH,
+    is_partial: bool = False,
+    replaces_capabilities: bool = False,
+    probe_timing: ProbeTiming = ProbeTiming.NOW,
+) -> IngestResult:
+    """Ingest the card; the capabilities replace those that it only names."""
+    raw = serialize_json(build_definition(card, channel))
+    parsed, _ = parse(raw, PROTOCOL)
+    return ingest(
+        Definition(
+            parsed.with_updated_capabilities(capabilities),
+            raw,
+            source=source,
+            is_partial=is_partial,
+            replaces_capabilities=replaces_capabilities,
+            probe_timing=probe_timing,
+        )
+    )

@@ -1,4 +1,4 @@
-"""Peers whose capability catalogs lie in files."""
+"""Import AGH peers from the capability catalogs in agent directories."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -9,89 +9,103 @@ from capabilities.protocols.agh import (
     CATALOG_DIRECTORY,
     CATALOG_FILES,
     AGHCapability,
-    Brief,
+    CapabilityBrief,
     LocalCatalogError,
     LocalProblem,
     PeerCard,
-    holds_catalog,
+    has_catalog,
     read_local_catalog,
 )
 
-from ...ingestion import Outcome
+from ...ingestion import IngestResult
 from ...models import Source
-from ...registration import ImportRefused, Item
+from ...registration import ImportFailed, ImportItem
 from .directory import PROTOCOL, find_entry
-from .inbox import catalogue
+from .inbox import ingest_card
 
 
 class LocalCatalogReader:
-    """Reads the directories in which AGH agents keep their capabilities."""
+    """Finds and imports the directories in which AGH agents keep their capabilities."""
 
     protocol = PROTOCOL
 
-    def folders_in(self, path: Path) -> list[Path]:
+    def find_folders(self, path: Path) -> list[Path]:
+        """Return the agent directories at or below a path."""
         is_file = path.name in CATALOG_FILES
-        is_folder = path.name == CATALOG_DIRECTORY and holds_catalog(path.parent)
+        is_folder = path.name == CATALOG_DIRECTORY and has_catalog(path.parent)
         if is_file or is_folder:
             return [path.parent]
         if not path.is_dir():
             return []
-        below = sorted(folder for folder in path.rglob("*") if folder.is_dir())
-        return [folder for folder in (path, *below) if is_catalog(folder)]
+        subfolders = sorted(folder for folder in path.rglob("*") if folder.is_dir())
+        return [folder for folder in (path, *subfolders) if is_agent_directory(folder)]
 
-    def items_of(self, folders: list[Path]) -> Iterator[Item]:
-        """One item each; folders of the same name are refused as they run."""
-        by_name: dict[str, list[Path]] = defaultdict(list)
+    def iter_items(self, folders: list[Path]) -> Iterator[ImportItem]:
+        """Yield one item per folder; importing one of several with one name fails."""
+        by_peer_id: dict[str, list[Path]] = defaultdict(list)
         for folder in folders:
-            by_name[peer_id_of(folder)].append(folder)
-        for same_name in by_name.values():
-            for folder in same_name:
-                twins = [twin for twin in same_name if twin != folder]
-                yield Item(str(folder), partial(import_local, folder, twins))
+            by_peer_id[get_peer_id(folder)].append(folder)
+        for same_id in by_peer_id.values():
+            for folder in same_id:
+                conflicts = [other for other in same_id if other != folder]
+                yield ImportItem(
+                    str(folder), partial(import_directory, folder, conflicts)
+                )
 
-    def owns(self, file: Path, folder: Path) -> bool:
-        """Its own catalog files, and what AGH passes over in its folder."""
-        listed = file.parent == folder and file.name in CATALOG_FILES
-        return listed or folder / CATALOG_DIRECTORY in file.parents
+    def owns_file(self, file: Path, folder: Path) -> bool:
+        """Return whether a file belongs to the catalog of an agent directory.
+
+        This includes files in the capabilities folder that AGH itself ignores.
+        """
+        is_catalog_file = file.parent == folder and file.name in CATALOG_FILES
+        return is_catalog_file or folder / CATALOG_DIRECTORY in file.parents
 
 
-def is_catalog(folder: Path) -> bool:
-    """Whether it holds a catalog; an emptied one counts if its peer is known."""
-    emptied = (folder / CATALOG_DIRECTORY).is_dir() and is_known_from_files(folder)
-    return emptied or holds_catalog(folder)
+def is_agent_directory(folder: Path) -> bool:
+    """Return whether a folder has a catalog, or an emptied one of a known peer."""
+    if has_catalog(folder):
+        return True
+    return (folder / CATALOG_DIRECTORY).is_dir() and is_known_from_files(folder)
 
 
-def import_local(directory: Path, twins: Iterable[Path] = ()) -> Outcome:
-    """Catalogue the peer whose local catalog this directory holds.
+def import_directory(directory: Path, conflicts: Iterable[Path] = ()) -> IngestResult:
+    """Import the peer whose local catalog this directory contains.
 
-    `twins` are others of the same name: together they would be one peer.
+    `conflicts` are directories of the same name. They would be the same peer, so the
+    import fails with ImportFailed, as it does for an invalid or missing catalog.
     """
-    if twins:
-        names = ", ".join(str(twin) for twin in twins)
-        raise refusal(directory, f"has the same name as {names}")
+    if conflicts:
+        names = ", ".join(map(str, conflicts))
+        raise import_error(directory, f"has the same name as {names}")
     try:
         documents = read_local_catalog(directory)
     except LocalCatalogError as error:
-        raise ImportRefused(str(error)) from error
+        raise ImportFailed(str(error)) from error
     if documents is None:
-        raise refusal(directory, "holds no capability catalog")
-    briefs = [Brief(document.id, document.summary) for document in documents]
-    card = PeerCard(peer_id=peer_id_of(directory)).offering(briefs)
-    fresh = [AGHCapability.holding(document) for document in documents]
-    faults = [f"{one.name} {words}" for one in fresh for words in one.validate()]
-    if faults:
-        raise refusal(directory, *faults)
-    return catalogue("", card, fresh, source=Source.CONFIG, complete=True)
+        raise import_error(directory, "contains no capability catalog")
+    briefs = [CapabilityBrief(document.id, document.summary) for document in documents]
+    card = PeerCard(peer_id=get_peer_id(directory)).with_capabilities(briefs)
+    capabilities = [AGHCapability.from_document(document) for document in documents]
+    messages = [
+        f"{capability.name} {message}"
+        for capability in capabilities
+        for message in capability.validate()
+    ]
+    if messages:
+        raise import_error(directory, *messages)
+    return ingest_card(
+        "", card, capabilities, source=Source.CONFIG, replaces_capabilities=True
+    )
 
 
-def refusal(directory: Path, *messages: str) -> ImportRefused:
+def import_error(directory: Path, *messages: str) -> ImportFailed:
     problems = [LocalProblem(directory, "$", message) for message in messages]
-    return ImportRefused("\n".join(map(str, problems)))
+    return ImportFailed("\n".join(map(str, problems)))
 
 
-def peer_id_of(directory: Path) -> str:
+def get_peer_id(directory: Path) -> str:
     return directory.resolve().name.lower()
 
 
 def is_known_from_files(directory: Path) -> bool:
-    return find_entry("", peer_id_of(directory)) is not None
+    return find_entry("", get_peer_id(directory)) is not None

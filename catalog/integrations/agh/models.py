@@ -2,7 +2,7 @@ from django.db import models
 
 
 class SeenEnvelope(models.Model):
-    """An envelope that was accepted; until then a second one is a duplicate."""
+    """An accepted envelope; until `until`, another one with its key is a duplicate."""
 
     key = models.CharField(primary_key=True, max_length=64)
     until = models.DateTimeField(db_index=True)
@@ -11,12 +11,12 @@ class SeenEnvelope(models.Model):
         app_label = "agh"
         db_table = "seen_envelopes"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.key
 
 
 class Greeting(models.Model):
-    """When a peer last greeted, by its own clock."""
+    """When a peer sent its latest greeting, by its own clock."""
 
     entry = models.OneToOneField(
         "catalog.CatalogEntry",
@@ -30,5 +30,5 @@ class Greeting(models.Model):
         app_label = "agh"
         db_table = "agh_greetings"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.entry_id} at {self.greeted_at:%Y-%m-%d %H:%M:%S}"

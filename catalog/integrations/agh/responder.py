@@ -1,4 +1,4 @@
-"""What we say for the peers we know."""
+"""Envelopes that AgentLens sends on behalf of the peers in the catalog."""
 
 import contextlib
 from collections.abc import Iterator
@@ -8,96 +8,117 @@ from django.utils import timezone
 
 from capabilities.problems import Document
 from capabilities.protocols.agh import (
-    LOCAL,
-    PRIVILEGED,
+    DEFAULT_CHANNEL,
+    PRIVILEGED_CAPABILITY,
     CapabilityDocument,
     CatalogRequest,
     Envelope,
-    Heading,
+    EnvelopeError,
+    EnvelopeHeader,
+    EnvelopeTooLarge,
     MessageKind,
     ReasonCode,
-    Refusal,
-    TooLarge,
-    catalog_ext,
-    draft,
-    emit,
-    response_body,
-    serialised,
-    transfer_body,
+    build_catalog_ext,
+    build_envelope,
+    build_raw_envelope,
+    build_transfer_body,
+    build_whois_response_body,
+    serialize_json,
 )
 
-from .directory import Peer, find_peer, present, with_documents
+from .directory import Peer, find_peer, iter_peers_with_documents, iter_present_peers
 
-# As many answer one broadcast, and with so much in all.
-ANSWERS_LIMIT, BYTES_LIMIT = 1000, 16 * 1_048_576
+# How many responses a broadcast gets at most, and their total size.
+RESPONSES_LIMIT, RESPONSES_BYTES_LIMIT = 1000, 16 * 1_048_576
 
 
-def answers(request: Envelope) -> Iterator[Envelope]:
-    """One from each peer that is meant, as if it spoke itself; raises Refusal."""
-    asked = CatalogRequest.of(request.ext)
+def iter_responses(request: Envelope) -> Iterator[Envelope]:
+    """Yield one whois response from each matching peer, in that peer's name.
+
+    Raises EnvelopeError if the request is addressed to an unknown peer.
+    """
     if request.to:
-        peer = find_peer(request.to, request.channel)
-        if peer is None:
-            raise not_target(request)
-        for told in with_documents([peer], asked):
-            yield answer(request, *told, asked)
-        return
-    others = (
+        yield build_direct_response(request)
+    else:
+        yield from iter_broadcast_responses(request)
+
+
+def build_direct_response(request: Envelope) -> Envelope:
+    catalog_request = CatalogRequest.from_ext(request.ext)
+    peer = find_peer(request.to, request.channel)
+    if peer is None:
+        raise not_target_error(request)
+    [(peer, documents)] = iter_peers_with_documents([peer], catalog_request)
+    return build_response(request, peer, documents, catalog_request)
+
+
+def iter_broadcast_responses(request: Envelope) -> Iterator[Envelope]:
+    """Yield responses until a limit is reached; too large ones are left out."""
+    catalog_request = CatalogRequest.from_ext(request.ext)
+    peers = (
         peer
-        for peer in present(request.channel, request.query)
+        for peer in iter_present_peers(request.channel, request.query)
         if peer.card.peer_id != request.sender
     )
-    room = BYTES_LIMIT
-    for told in with_documents(islice(others, ANSWERS_LIMIT), asked):
-        # What nobody should take is not said, and nobody asked for it by name.
-        with contextlib.suppress(Refusal):
-            said = answer(request, *told, asked)
-            room -= len(serialised(said.raw))
-            if room < 0:
+    remaining_bytes = RESPONSES_BYTES_LIMIT
+    limited = islice(peers, RESPONSES_LIMIT)
+    for peer, documents in iter_peers_with_documents(limited, catalog_request):
+        with contextlib.suppress(EnvelopeError):
+            response = build_response(request, peer, documents, catalog_request)
+            remaining_bytes -= len(serialize_json(response.raw))
+            if remaining_bytes < 0:
                 return
-            yield said
+            yield response
 
 
-def not_target(envelope: Envelope) -> Refusal:
-    message = f"{envelope.to} is not known in this channel"
-    return Refusal(ReasonCode.NOT_TARGET, message, "$.to")
+def not_target_error(envelope: Envelope) -> EnvelopeError:
+    message = f"{envelope.to} is not a known peer in this channel"
+    return EnvelopeError(ReasonCode.NOT_TARGET, message, "$.to")
 
 
-def answer(
+def build_response(
     request: Envelope,
     peer: Peer,
     documents: list[CapabilityDocument],
-    asked: CatalogRequest,
+    catalog_request: CatalogRequest,
 ) -> Envelope:
-    heading = Heading.answering(request, peer.card.peer_id)
-    ext = catalog_ext(documents, asked)
-    now = int(timezone.now().timestamp())
+    """Build a whois response; raises EnvelopeTooLarge if it exceeds the limit."""
     try:
-        return emit(MessageKind.WHOIS, heading, response_body(peer.card), now, ext)
-    except TooLarge as error:
-        message = f"its answer {error.message}: ask for fewer capabilities"
-        raise TooLarge(ReasonCode.INTERNAL, message) from error
+        return build_envelope(
+            MessageKind.WHOIS,
+            EnvelopeHeader.for_reply(request, peer.card.peer_id),
+            build_whois_response_body(peer.card),
+            int(timezone.now().timestamp()),
+            build_catalog_ext(documents, catalog_request),
+        )
+    except EnvelopeTooLarge as error:
+        message = f"the response {error.message}; request fewer capabilities"
+        raise EnvelopeTooLarge(ReasonCode.INTERNAL, message) from error
 
 
-def transfer(peer: Peer, capability_id: str) -> Document | None:
-    """The envelope that hands a document over, with whatever came along with it."""
-    known = peer.record(capability_id)
-    document = known.whole() if known else None
-    # A privilege only its peer can prove, and so hand on.
-    if known is None or document is None or document.id == PRIVILEGED:
+def build_transfer(peer: Peer, capability_id: str) -> Document | None:
+    """Build an envelope that transfers a document and its stored relay members.
+
+    Returns None if the full document is not in the catalog. Raises EnvelopeTooLarge
+    if the envelope exceeds the size limit.
+    """
+    record = peer.get_capability(capability_id)
+    document = record.load_document() if record else None
+    # Only the peer itself can prove a privilege.
+    if record is None or document is None or document.id == PRIVILEGED_CAPABILITY:
         return None
-    relay = known.relayed()
-    heading = Heading(
-        channel=peer.channel or LOCAL,
+    relay = record.get_relay_members()
+    header = EnvelopeHeader(
+        channel=peer.channel or DEFAULT_CHANNEL,
         sender=peer.card.peer_id,
         workspace_id=relay.pop("workspace_id", ""),
     )
     now = int(timezone.now().timestamp())
-    body = transfer_body(document) | relay.pop("body", {})
+    body = build_transfer_body(document) | relay.pop("body", {})
     ext = relay.pop("ext", None)
-    said = draft(MessageKind.CAPABILITY, heading, body, now, ext) | relay
+    raw = build_raw_envelope(MessageKind.CAPABILITY, header, body, now, ext) | relay
     try:
-        return Envelope.parse(said, now).raw
-    except TooLarge as error:
-        message = f"its transfer {error.message}"
-        raise TooLarge(ReasonCode.INTERNAL, message) from error
+        return Envelope.parse(raw, now).raw
+    except EnvelopeTooLarge as error:
+        message = f"the transfer {error.message}"
+        raise EnvelopeTooLarge(ReasonCode.INTERNAL, message) from error

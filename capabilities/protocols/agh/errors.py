@@ -1,4 +1,4 @@
-"""Why a message is not taken, in AGH's own words."""
+"""Errors of AGH envelopes and their reason codes."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from ...problems import Problems
 
 
 class ReasonCode(StrEnum):
-    """The codes of both revisions of the protocol."""
+    """The reason codes of both revisions of the protocol."""
 
     MALFORMED = "malformed"
     EXPIRED = "expired"
@@ -26,8 +26,8 @@ class ReasonCode(StrEnum):
     LEGACY_FIELD_REJECTED = "legacy_field_rejected"
 
 
-class Refusal(Exception):
-    """A message that is not taken: the code, the words, and where in it."""
+class EnvelopeError(Exception):
+    """An envelope is rejected; `path` is the JSON path of the offending value."""
 
     def __init__(self, reason_code: ReasonCode, message: str, path: str = "$") -> None:
         super().__init__(f"{path} {message}")
@@ -36,15 +36,15 @@ class Refusal(Exception):
         self.path = path
 
 
-class TooLarge(Refusal):
-    """An envelope over the protocol's limit, coming in or going out."""
+class EnvelopeTooLarge(EnvelopeError):
+    """A received or outgoing envelope exceeds the size limit of the protocol."""
 
 
-def malformed(message: str, path: str = "$") -> Refusal:
-    return Refusal(ReasonCode.MALFORMED, message, path)
+def malformed_error(message: str, path: str = "$") -> EnvelopeError:
+    return EnvelopeError(ReasonCode.MALFORMED, message, path)
 
 
-def refuse_any(problems: Problems) -> None:
-    """Refuse for the first of the errors that were found, if there is one."""
+def raise_first_error(problems: Problems) -> None:
+    """Raise EnvelopeError for the first error in `problems`, if there is one."""
     for problem in problems.errors[:1]:
-        raise malformed(problem.message, problem.path)
+        raise malformed_error(problem.message, problem.path)

@@ -1,27 +1,26 @@
-"""How a client reaches an agent: what to know, and something ready to copy."""
+"""How a client connects to an agent: endpoints, credentials and an example to copy."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One address, and what is spoken there."""
+class Endpoint:
+    """An address of an agent and the protocol that it speaks there."""
 
     address: str
-    spoken: str
+    protocol: str
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """`credentials` tells in words what a caller must present, `snippet` an example.
+    """What a client needs in order to call an agent, as texts for people."""
 
-    `note` says what to do with the snippet, where that is not plain. `remark` is for
-    agents that cannot be connected to at all, and says why.
-    """
-
-    ways: list[Way] = field(default_factory=list)
+    endpoints: list[Endpoint] = field(default_factory=list)
+    # Each says what a caller must present, e.g. "API key in the header as X-Key".
     credentials: list[str] = field(default_factory=list)
+    # The heading of the snippet, what to do with it, and the snippet itself.
     title: str = ""
     note: str = ""
     snippet: str = ""
-    remark: str = ""
+    # Why clients cannot connect to the agent at all; "" when they can.
+    unavailable_reason: str = ""

@@ -1,4 +1,4 @@
-"""From bytes to a document that is safe to walk, store and show."""
+"""Reading bytes into a document that is safe to traverse, store and display."""
 
 import json
 from collections import Counter
@@ -7,90 +7,94 @@ from itertools import islice
 from typing import Any
 
 from . import front_matter
-from .numbers import finite
+from .numbers import parse_finite_float
 from .problems import (
     DEPTH_LIMIT,
     PROBLEM_LIMIT,
     Document,
     Problems,
-    Unreadable,
-    member,
-    too_deep,
+    UnreadableDocument,
+    member_path,
+    too_deep_error,
 )
 
-BYTES_LIMIT = 1_048_576
+DOCUMENT_BYTES_LIMIT = 1_048_576
 
 
-def read(raw: bytes, problems: Problems) -> Document:
-    """The definition in these bytes, JSON or not; raises Unreadable without one."""
-    text = decoded(bounded(raw))
-    if front_matter.opens(text):
-        return checked(front_matter.decode(text, problems), problems)
-    return checked(decode(text, problems), problems)
+def read_document(raw: bytes, problems: Problems) -> Document:
+    """Return the definition in JSON, YAML or TOML; raise UnreadableDocument."""
+    text = decode_utf8(check_size(raw))
+    if front_matter.is_yaml_or_toml(text):
+        return check_document(front_matter.decode(text, problems), problems)
+    return check_document(decode_json(text, problems), problems)
 
 
 def read_json(raw: bytes, problems: Problems) -> Document:
-    """The JSON object in these bytes; raises Unreadable when there is none."""
-    return checked(decode(decoded(bounded(raw)), problems), problems)
+    """Return the JSON object in these bytes; raise UnreadableDocument."""
+    text = decode_utf8(check_size(raw))
+    return check_document(decode_json(text, problems), problems)
 
 
-def bounded(raw: bytes) -> bytes:
-    if len(raw) > BYTES_LIMIT:
-        raise Unreadable(f"is larger than {BYTES_LIMIT} bytes")
+def check_size(raw: bytes) -> bytes:
+    if len(raw) > DOCUMENT_BYTES_LIMIT:
+        raise UnreadableDocument(f"is larger than {DOCUMENT_BYTES_LIMIT} bytes")
     return raw
 
 
-def decoded(raw: bytes) -> str:
+def decode_utf8(raw: bytes) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"is not UTF-8 at byte {error.start}") from error
+        raise UnreadableDocument(f"is not UTF-8 at byte {error.start}") from error
     if not text.strip():
-        raise Unreadable("is empty")
+        raise UnreadableDocument("is empty")
     return text
 
 
-def checked(document: Any, problems: Problems) -> Document:
-    """An object, whatever is wrong inside it told at its path."""
+def check_document(document: Any, problems: Problems) -> Document:
+    """Return the value, which must be an object; add errors for invalid text in it."""
     if not isinstance(document, dict):
-        raise Unreadable(f"must be a JSON object, is {json_type(document)}")
-    for path, message in islice(faults(document), PROBLEM_LIMIT + 1):
+        raise UnreadableDocument(f"must be a JSON object, is {json_type(document)}")
+    for path, message in islice(iter_errors(document), PROBLEM_LIMIT + 1):
         problems.error(path, message)
     return document
 
 
-def dumped(document: Document) -> bytes:
-    """A document that we put together, as text to be kept."""
+def dump_json(document: Document) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode()
 
 
-def decode(text: str, problems: Problems) -> Any:
-    """Strict JSON: no NaN, finite numbers; a repeated member is a warning."""
+def decode_json(text: str, problems: Problems) -> Any:
+    """Decode strict JSON without NaN or infinity; warn of repeated members."""
 
-    def pairs(items: list[tuple[str, Any]]) -> Document:
-        document = dict(items)
-        if len(document) < len(items):
-            for key, count in Counter(key for key, _ in items).items():
+    def build_object(pairs: list[tuple[str, Any]]) -> Document:
+        document = dict(pairs)
+        if len(document) < len(pairs):
+            for key, count in Counter(key for key, _ in pairs).items():
                 if count > 1:
-                    message = f"member {key!r} is repeated; the last one counts"
+                    message = f"member {key!r} is repeated; the last value is used"
                     problems.warning("$", message)
         return document
 
     try:
         return json.loads(
-            text, object_pairs_hook=pairs, parse_constant=constant, parse_float=finite
+            text,
+            object_pairs_hook=build_object,
+            parse_constant=reject_constant,
+            parse_float=parse_finite_float,
         )
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno} column {error.colno}"
-        raise Unreadable(f"is not JSON: {error.msg} at {where}") from error
+        position = f"line {error.lineno} column {error.colno}"
+        message = f"is not JSON: {error.msg} at {position}"
+        raise UnreadableDocument(message) from error
     except RecursionError as error:
-        raise too_deep() from error
+        raise too_deep_error() from error
     except ValueError as error:  # an integer of thousands of digits
-        raise Unreadable("holds a number that is too long") from error
+        raise UnreadableDocument("contains a number that is too long") from error
 
 
-def constant(name: str) -> float:
-    raise Unreadable(f"is not JSON: {name} is no JSON value")
+def reject_constant(name: str) -> float:
+    raise UnreadableDocument(f"is not JSON: {name} is not a JSON value")
 
 
 def json_type(value: Any) -> str:
@@ -98,30 +102,36 @@ def json_type(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def faults(value: Any, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Texts no database takes, and nesting nobody means, each with its path."""
+def iter_errors(
+    value: Any, keys: tuple[str | int, ...] = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield path and message for each text that databases cannot store.
+
+    Raises UnreadableDocument if the value is nested too deeply.
+    """
     if isinstance(value, str):
-        if message := text_fault(value):
-            yield place(steps), message
+        if message := text_error(value):
+            yield json_path(keys), message
     elif isinstance(value, (dict, list)):
-        if len(steps) >= DEPTH_LIMIT:
-            raise too_deep(place(steps))
-        inside = value.items() if isinstance(value, dict) else enumerate(value)
-        for step, item in inside:
-            if isinstance(step, str) and (message := text_fault(step)):
-                yield place(steps), f"has a member name that {message}"
-            yield from faults(item, (*steps, step))
+        if len(keys) >= DEPTH_LIMIT:
+            raise too_deep_error(json_path(keys))
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            if isinstance(key, str) and (message := text_error(key)):
+                yield json_path(keys), f"has a member name that {message}"
+            yield from iter_errors(item, (*keys, key))
 
 
-def place(steps: tuple[str | int, ...]) -> str:
-    """The path these steps lead to; spelled out only where there is news to tell."""
+def json_path(keys: tuple[str | int, ...]) -> str:
+    """Return the JSON path of nested keys, like `$.skills[0].name`."""
     path = "$"
-    for step in steps:
-        path = f"{path}[{step}]" if isinstance(step, int) else member(path, step)
+    for key in keys:
+        path = f"{path}[{key}]" if isinstance(key, int) else member_path(path, key)
     return path
 
 
-def text_fault(text: str) -> str:
+def text_error(text: str) -> str:
+    """Return why a database cannot store the text, or ''."""
     if "\0" in text:
         return "must not contain NUL characters"
     try:

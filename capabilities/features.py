@@ -1,6 +1,6 @@
-"""Features: what an agent declares beside its capabilities, whatever its protocol.
+"""Features that agents declare in addition to their capabilities.
 
-Their names and shapes are those of AG-UI, by category.
+Names, categories and types are those of AG-UI 1.0; other protocols map theirs to them.
 """
 
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from typing import Any, ClassVar
 from .kinds import Kind
 from .records import CapabilityRecord
 
-# A name taken apart: ("multimodal", "input", "image").
-Steps = tuple[str, ...]
+# A feature name split at the dots: ("multimodal", "input", "image").
+KeyPath = tuple[str, ...]
 
-# The greatest whole number that every JSON reader keeps exact.
-COUNT_LIMIT = 2**53 - 1
+# The largest integer that every JSON reader represents exactly.
+MAX_SAFE_INTEGER = 2**53 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentFeature(CapabilityRecord):
-    """A flag, number, list or text, named `category.flag`: `transport.streaming`."""
+    """A declared feature, named `category.flag` like `transport.streaming`."""
 
     kind: ClassVar[str] = "agent.feature"
-    names_its_agent: ClassVar[bool] = False
+    can_name_agent: ClassVar[bool] = False
 
     value: Any = None
 
@@ -31,12 +31,12 @@ FEATURE = Kind("agent.feature", "Feature", "any", AgentFeature, False, icon="fla
 
 
 class Shape(StrEnum):
-    """What a member may hold; the value completes the sentence "should be"."""
+    """The type of a feature's value; completes the sentence "should be ..."."""
 
     FLAG = "true or false"
     COUNT = "a whole number from 0 to 2^53-1"
-    TEXTS = "a list of strings"
-    TEXT = "a string"
+    STRING_LIST = "a list of strings"
+    STRING = "a string"
     OBJECT = "an object"
 
 
@@ -47,7 +47,7 @@ class Feature:
     shape: Shape = Shape.FLAG
 
     @property
-    def steps(self) -> Steps:
+    def key_path(self) -> KeyPath:
         return tuple(self.name.split("."))
 
 
@@ -62,12 +62,12 @@ IDENTITY = Category(
     "identity",
     "Identity",
     (
-        Feature("identity.name", "Name", Shape.TEXT),
-        Feature("identity.type", "Framework", Shape.TEXT),
-        Feature("identity.description", "Description", Shape.TEXT),
-        Feature("identity.version", "Version", Shape.TEXT),
-        Feature("identity.provider", "Provider", Shape.TEXT),
-        Feature("identity.documentationUrl", "Documentation", Shape.TEXT),
+        Feature("identity.name", "Name", Shape.STRING),
+        Feature("identity.type", "Framework", Shape.STRING),
+        Feature("identity.description", "Description", Shape.STRING),
+        Feature("identity.version", "Version", Shape.STRING),
+        Feature("identity.provider", "Provider", Shape.STRING),
+        Feature("identity.documentationUrl", "Documentation", Shape.STRING),
         Feature("identity.metadata", "Metadata", Shape.OBJECT),
     ),
 )
@@ -88,7 +88,7 @@ TOOLS = Category(
     (
         Feature("tools.supported", "Calls tools"),
         Feature("tools.parallelCalls", "Parallel calls"),
-        Feature("tools.clientProvided", "Tools of the client's"),
+        Feature("tools.clientProvided", "Client-provided tools"),
     ),
 )
 OUTPUT = Category(
@@ -96,7 +96,7 @@ OUTPUT = Category(
     "Output",
     (
         Feature("output.structuredOutput", "Structured output"),
-        Feature("output.supportedMimeTypes", "MIME types", Shape.TEXTS),
+        Feature("output.supportedMimeTypes", "MIME types", Shape.STRING_LIST),
     ),
 )
 STATE = Category(
@@ -163,7 +163,7 @@ HUMAN_IN_THE_LOOP = Category(
     ),
 )
 
-FEATURES: tuple[Category, ...] = (
+FEATURE_CATEGORIES: tuple[Category, ...] = (
     IDENTITY,
     TRANSPORT,
     TOOLS,
@@ -175,49 +175,63 @@ FEATURES: tuple[Category, ...] = (
     EXECUTION,
     HUMAN_IN_THE_LOOP,
 )
-BY_STEPS = {each.steps: each for category in FEATURES for each in category.features}
-# What the catalog keeps of every agent anyway.
-CATALOGUED = ("name", "description", "version", "provider")
-DECLARED = tuple(
-    each
-    for each in BY_STEPS.values()
-    if each.steps not in {("identity", key) for key in CATALOGUED}
+FEATURES_BY_KEY_PATH = {
+    feature.key_path: feature
+    for category in FEATURE_CATEGORIES
+    for feature in category.features
+}
+# Members of `identity` that every record has as a field of its own.
+IDENTITY_FIELDS = ("name", "description", "version", "provider")
+DECLARED_FEATURES = tuple(
+    feature
+    for feature in FEATURES_BY_KEY_PATH.values()
+    if feature.key_path not in {("identity", field) for field in IDENTITY_FIELDS}
 )
-# What is simply there or not, by name, with its label.
-FLAGS = {each.name: each.label for each in DECLARED if each.shape is Shape.FLAG}
-# What no standard names, but every declaration may have.
+FLAG_LABELS = {
+    feature.name: feature.label
+    for feature in DECLARED_FEATURES
+    if feature.shape is Shape.FLAG
+}
+# The category for features that AG-UI does not define.
 CUSTOM = "custom"
-CATEGORIES = (*(category.name for category in FEATURES), CUSTOM)
-# What is counted instead of declared, by the role of a capability.
-COUNTED = {"tool": "tools.items", "subagent": "multiAgent.subagents"}
-LABELS = {each.name: each.label for each in DECLARED if each.shape is not Shape.OBJECT}
-LABELS |= {"tools.items": "Tools", "multiAgent.subagents": "Sub-agents"}
-# Below these an agent names things as it likes.
-FREE = (f"{CUSTOM}.", "identity.metadata.")
+CATEGORY_NAMES = (*(category.name for category in FEATURE_CATEGORIES), CUSTOM)
+# Features whose value is the number of capabilities with a role, by role.
+COUNTED_FEATURES = {"tool": "tools.items", "subagent": "multiAgent.subagents"}
+FEATURE_LABELS = {
+    feature.name: feature.label
+    for feature in DECLARED_FEATURES
+    if feature.shape is not Shape.OBJECT
+}
+FEATURE_LABELS |= {"tools.items": "Tools", "multiAgent.subagents": "Sub-agents"}
+# Agents choose the rest of the name themselves.
+FREE_PREFIXES = (f"{CUSTOM}.", "identity.metadata.")
 
 
-def may_be_declared(name: str) -> bool:
-    """Whether any agent could have a feature of this name, in 1.0's spelling."""
+def is_valid_feature_name(name: str) -> bool:
+    """Return whether an agent can have a feature of this name, spelled as in 1.0."""
     category, _, rest = name.partition(".")
-    if category in CATEGORIES and not name.startswith(FREE):
-        return name in LABELS
+    if category in CATEGORY_NAMES and not name.startswith(FREE_PREFIXES):
+        return name in FEATURE_LABELS
     return bool(rest)
 
 
-def sound(shape: Shape, value: Any) -> Any:
-    """The value if it is of this shape, None if not; of a list, what is text."""
+def clean_value(shape: Shape, value: Any) -> Any:
+    """Return the value if it has this shape, else None.
+
+    Items of a list that are not strings are left out.
+    """
     match shape, value:
-        case (Shape.FLAG, bool()) | (Shape.TEXT, str()) | (Shape.OBJECT, dict()):
+        case (Shape.FLAG, bool()) | (Shape.STRING, str()) | (Shape.OBJECT, dict()):
             return value
-        case Shape.TEXTS, list():
-            return [each for each in value if isinstance(each, str)]
+        case Shape.STRING_LIST, list():
+            return [item for item in value if isinstance(item, str)]
         case Shape.COUNT, int() | float():
-            return sound_count(value)
+            return clean_count(value)
     return None
 
 
-def sound_count(value: float) -> int | None:
-    """A whole number, though it be written as 5.0; true and false are none."""
-    if isinstance(value, bool) or not 0 <= value <= COUNT_LIMIT:
+def clean_count(value: float) -> int | None:
+    """Return the value as an integer, also from 5.0; None for booleans and others."""
+    if isinstance(value, bool) or not 0 <= value <= MAX_SAFE_INTEGER:
         return None
     return int(value) if value == int(value) else None

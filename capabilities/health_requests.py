@@ -1,20 +1,20 @@
-"""How to ask an agent whether it lives, in its protocol's own words."""
+"""The HTTP requests that check whether an agent is alive."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """One HTTP request whose mere answer tells; the body is JSON.
-
-    Asked only where the one before was answered with a status of `after`, if it names
-    any. `session` is the header of an answer that opens one, which is then closed.
-    """
+class HealthRequest:
+    """One HTTP request of a probe. The agent is alive if it answers successfully."""
 
     url: str
     method: str = "GET"
+    # Sent as JSON.
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
-    after: tuple[int, ...] = ()
-    session: str = ""
+    # Send this request only after the previous one was answered with one of these
+    # statuses. Empty: always.
+    only_after_statuses: tuple[int, ...] = ()
+    # The response header with the id of a session that the probe closes afterwards.
+    session_header: str = ""

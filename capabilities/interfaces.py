@@ -1,4 +1,4 @@
-"""What only some protocols can do: small optional interfaces that a parser hands out.
+"""Optional interfaces of a parser, for what only some protocols can do.
 
 The core asks a parser for the interface and never for a protocol by name.
 """
@@ -14,17 +14,17 @@ from .registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class PresencePolicy:
-    """For agents that announce themselves, and are not asked whether they are alive."""
+    """For agents that announce themselves regularly instead of answering probes."""
 
-    # Seconds of silence after which an agent counts as gone.
+    # Seconds without an announcement after which an agent counts as unreachable.
     timeout: float
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointPolicy:
-    """For definitions that do not say where the agent is: the caller has to."""
+    """For definitions without an endpoint: the caller has to supply it."""
 
-    # What to do about an agent that publishes no definition; shown to people.
+    # Shown to people when an agent publishes no definition.
     missing_definition_hint: str = ""
 
     def with_endpoint(self, document: Document, endpoint: str) -> Document:
@@ -33,37 +33,37 @@ class EndpointPolicy:
 
 
 class CapabilityMerger(ABC):
-    """For agents of which more is known than their latest definition says."""
+    """For agents whose latest definition does not repeat everything known of them."""
 
     @abstractmethod
     def merge(
-        self, stored: Iterable[CapabilityRecord], stated: Iterable[CapabilityRecord]
+        self, stored: Iterable[CapabilityRecord], declared: Iterable[CapabilityRecord]
     ) -> Iterable[CapabilityRecord]:
-        """Combine the stored capabilities with those of a new definition."""
+        """Combine the stored capabilities with those a new definition declares."""
 
     @abstractmethod
     def restore(self, record: CapabilityRecord) -> CapabilityRecord | None:
-        """Return what an export kept beside the definition, None if nothing."""
+        """Return what an export holds in addition to the definition, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Introspection:
-    """What a running agent said about itself, as a document its parser reads."""
+    """The answer of a running agent, as a document that its parser can read."""
 
     document: Document
-    # Why it does not say everything, if it does not.
+    # Why the answer is incomplete, or "".
     problem: str = ""
     # Members of the document that the agent refused to list.
     withheld: frozenset[str] = frozenset()
 
     def merged_with(self, earlier: Document) -> Document:
-        """Return the document; withheld members stay as they were in `earlier`."""
+        """Return the document with withheld members taken from `earlier`."""
         kept = {name: earlier[name] for name in self.withheld if name in earlier}
         return self.document | kept
 
 
 class Introspector(ABC):
-    """Asks a running agent of one protocol for its whole definition.
+    """Queries a running agent of one protocol for its complete definition.
 
     Registered in `introspectors` by the app that has the network code.
     """
@@ -74,9 +74,9 @@ class Introspector(ABC):
 
     @abstractmethod
     async def introspect(self, url: str, authorization: str = "") -> Introspection:
-        """Ask the agent at a URL; raises `catalog.outbound.FetchError`.
+        """Query the agent at a URL; raise `catalog.outbound.FetchError` on failure.
 
-        `authorization` is sent to this agent only, and not kept.
+        `authorization` is sent to this agent only, and never stored.
         """
 
     @abstractmethod
@@ -85,11 +85,11 @@ class Introspector(ABC):
 
     @abstractmethod
     def is_completed(self, document: Document) -> bool:
-        """Whether `complete` made this document."""
+        """Return whether `complete` made this document."""
 
     @abstractmethod
     def preserve_introspected(self, document: Document, stored: Document) -> Document:
-        """Keep what introspection had added to the stored definition."""
+        """Return the document with what introspection added to the stored one."""
 
 
 introspectors: Registry[Introspector] = Registry("Introspector")

@@ -10,50 +10,52 @@ from .registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What one kind of capability is; `listed` and `searched` name properties.
-
-    `relied_on` says that clients break when one of these goes away; `told_apart_by`
-    names the property by which one is known again in another definition, if it is not
-    its name.
-    """
+    """A kind of capability, such as A2A skills or MCP tools."""
 
     slug: str
     label: str
     protocol: str
-    record: type[CapabilityRecord]
+    record_class: type[CapabilityRecord]
+    # Whether people search for capabilities of this kind.
     discoverable: bool
     icon: str = "dot"
-    listed: tuple[str, ...] = ()
-    searched: tuple[str, ...] = ()
-    relied_on: bool = False
-    told_apart_by: str = ""
+    # The properties that lists show, and those that the search reads.
+    list_properties: tuple[str, ...] = ()
+    search_properties: tuple[str, ...] = ()
+    # Whether clients break when a capability of this kind is removed.
+    removal_breaks_clients: bool = False
+    # The property that identifies a capability across versions; "" for its name.
+    identity_property: str = ""
 
 
 kinds: Registry[Kind] = Registry("Capability kind")
 
 
 def discoverable_kinds() -> list[str]:
-    """Slugs of the kinds people search for, sorted."""
+    """Return the slugs of the kinds people search for, sorted."""
     return sorted(kind.slug for kind in kinds if kind.discoverable)
 
 
-def kinds_of_role(role: str) -> list[str]:
-    """Slugs of the kinds that are tools, or sub-agents, to one who asks for those."""
-    return [kind.slug for kind in kinds if kind.record.role == role]
+def kinds_with_role(role: str) -> list[str]:
+    """Return the slugs of the kinds with a role, such as "tool"."""
+    return [kind.slug for kind in kinds if kind.record_class.role == role]
 
 
-def identity(kind: str, name: str, properties: Mapping[str, Any]) -> str:
-    """By what a capability is known again when its definition changes."""
-    known = kinds.get(kind)
-    told = properties.get(known.told_apart_by) if known else None
-    return str(told or name)
+def capability_identity(
+    kind_slug: str, name: str, properties: Mapping[str, Any]
+) -> str:
+    """Return what identifies a capability within its kind across versions."""
+    kind = kinds.get(kind_slug)
+    value = properties.get(kind.identity_property) if kind else None
+    return str(value or name)
 
 
-def is_relied_on(slug: str) -> bool:
+def removal_breaks_clients(slug: str) -> bool:
+    """Return whether clients break when a capability of this kind is removed."""
     kind = kinds.get(slug)
-    return kind is not None and kind.relied_on
+    return kind is not None and kind.removal_breaks_clients
 
 
 def kind_choices() -> list[tuple[str, str]]:
-    """Choices for fields; a plain function, so that migrations can name it."""
+    """Return choices for model fields; a plain function because migrations name it."""
     return kinds.choices()

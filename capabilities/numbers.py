@@ -1,21 +1,25 @@
-"""Numbers that JSON can say, and that every reader of it can read."""
+"""Limits for numbers, so that every JSON reader and database can store them."""
 
 import math
 
-from .problems import Unreadable
+from .problems import UnreadableDocument
 
-LARGEST = 2**63 - 1
+INT64_MAX = 2**63 - 1
 
 
-def finite(text: str) -> float:
+def parse_finite_float(text: str) -> float:
+    """Parse a number; raise UnreadableDocument if a float cannot represent it."""
     value = float(text)
     if not math.isfinite(value):
-        raise Unreadable(f"holds a number out of range: {text[:40]}")
+        raise UnreadableDocument(f"contains a number out of range: {text[:40]}")
     return value
 
 
-def bounded(value: int) -> int:
-    """An integer of at most 64 bits; a longer one may not even be printable."""
-    if not -LARGEST - 1 <= value <= LARGEST:
-        raise Unreadable("holds an integer of more than 64 bits")
+def check_int64(value: int) -> int:
+    """Return the integer; raise UnreadableDocument if it has more than 64 bits.
+
+    Python refuses to print integers of thousands of digits, so the message omits it.
+    """
+    if not -INT64_MAX - 1 <= value <= INT64_MAX:
+        raise UnreadableDocument("contains an integer of more than 64 bits")
     return value

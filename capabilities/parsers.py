@@ -1,4 +1,4 @@
-"""From a definition to a record: who understands it, and what it says."""
+"""From the bytes of a definition to a record: protocol detection, parsing, checks."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from . import front_matter
-from .connections import Connection, Way
-from .documents import decoded, read
-from .health_requests import Ask
+from .connections import Connection, Endpoint
+from .documents import decode_utf8, read_document
+from .health_requests import HealthRequest
 from .interfaces import (
     CapabilityMerger,
     EndpointPolicy,
@@ -18,103 +18,95 @@ from .interfaces import (
     introspectors,
 )
 from .kinds import Kind
-from .problems import Document, Problem, Problems, Unreadable, member
-from .records import CAPABILITY_LIMIT, NAME_LIMIT, AgentRecord, CapabilityRecord, is_web
+from .problems import Document, Problem, Problems, UnreadableDocument, member_path
+from .records import (
+    CAPABILITY_LIMIT,
+    CAPABILITY_NAME_LIMIT,
+    AgentRecord,
+    CapabilityRecord,
+    is_web_url,
+)
 from .registry import Registry
 
-# As much of a name as leaves room for the highest number.
-STEM_LIMIT = NAME_LIMIT - len(f" ({CAPABILITY_LIMIT})")
+# Leaves room for the highest number that makes a name unique.
+STEM_LIMIT = CAPABILITY_NAME_LIMIT - len(f" ({CAPABILITY_LIMIT})")
 
 
 class Parser(ABC):
-    """One protocol's way of describing an agent."""
+    """Reads the definitions of one protocol."""
 
     slug: str
     label: str
     kinds: tuple[Kind, ...]
-    # What a document must hold to be recognised, told when none is.
-    expects: str
-    # Where a host publishes its definition, in the order to ask.
+    # What a document needs to be recognized; shown when no parser recognizes it.
+    detection_hint: str
+    # Paths where hosts publish their definition, in the order to try them.
     well_known: tuple[str, ...] = ()
-    # The optional interfaces, for protocols that need them; and `introspector`.
+    # Optional interfaces, for protocols that need them; see also `introspector`.
     presence_policy: PresencePolicy | None = None
     capability_merger: CapabilityMerger | None = None
     endpoint_policy: EndpointPolicy | None = None
-    # Whether its definitions may be YAML or TOML; all others are JSON.
-    front_matter: bool = False
-    # An entry's source when somebody handed over such a definition; "" for the usual.
+    # Whether definitions may be YAML or TOML. JSON is always accepted.
+    accepts_front_matter: bool = False
+    # The source of entries registered from such definitions; "" for the default.
     source: str = ""
-    # Where its definitions have what every agent has, if not where A2A has it.
-    places: Mapping[str, str] = {}
-    # As what the exact bytes are given out again.
+    # JSON paths of members that this protocol does not keep where A2A does.
+    path_overrides: Mapping[str, str] = {}
+    # The content type under which the original bytes are served.
     media_type: str = "application/json"
 
     @abstractmethod
-    def recognises(self, document: Document) -> bool:
-        """Whether the document is of this protocol, however faulty."""
+    def recognizes(self, document: Document) -> bool:
+        """Return whether the document is of this protocol, valid or not."""
 
-    def published(self, url: str) -> list[str]:
-        """Where an agent at this URL may publish its definition, likeliest first."""
+    def definition_urls(self, url: str) -> list[str]:
+        """Return where an agent at this URL may publish its definition, best first."""
         parts = urlsplit(url)
         base = parts._replace(path=parts.path.rstrip("/"), query="", fragment="")
         return [
             urlunsplit(base._replace(path=base.path + path)) for path in self.well_known
         ]
 
-    def connection(self, document: Document, record: AgentRecord) -> Connection:
-        """How a client reaches the agent; protocols that know more say more."""
-        return Connection(ways=[Way(record.endpoint, self.label)])
+    def build_connection(self, document: Document, record: AgentRecord) -> Connection:
+        """Return how a client connects to the agent."""
+        return Connection(endpoints=[Endpoint(record.endpoint, self.label)])
 
-    def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
-        """What to ask, in turn, until an answer shows that the agent lives."""
-        return [Ask(endpoint)]
+    def health_requests(
+        self, endpoint: str, definition_url: str
+    ) -> list[HealthRequest]:
+        """Return the requests to try in turn until one shows that the agent is alive."""
+        return [HealthRequest(endpoint)]
 
-    def is_reachable(self, endpoint: str) -> bool:
-        """Whether an agent there can be asked or heard; if not, its word must do."""
-        return is_web(endpoint)
+    def can_be_probed(self, endpoint: str) -> bool:
+        """Return whether the health of an agent at this endpoint can be checked."""
+        return is_web_url(endpoint)
 
     @property
     def introspector(self) -> Introspector | None:
-        """Asks a running agent for its whole definition, where the protocol can."""
+        """Queries a running agent for its definition, if the protocol supports it."""
         return introspectors.get(self.slug)
 
     @property
     def requires_endpoint(self) -> bool:
-        """Whether its definitions do not say where the agent is."""
+        """Whether callers must supply the endpoint with a definition."""
         return self.endpoint_policy is not None
 
     @abstractmethod
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        """What the document says; everything amiss goes to `problems`."""
+        """Return the record of a document and add its errors to `problems`."""
 
 
 parsers: Registry[Parser] = Registry("Protocol")
 
 
 def protocol_choices() -> list[tuple[str, str]]:
-    """Choices for fields; a plain function, so that migrations can name it."""
+    """Return choices for model fields; a plain function because migrations name it."""
     return parsers.choices()
 
 
-class ParseError(Exception):
-    """A definition that cannot be catalogued, with every reason why."""
-
-    words = "The definition is not valid"
-
-    def __init__(self, reading: "Reading") -> None:
-        super().__init__(self.words)
-        self.reading = reading
-
-
-class ProtocolNotDetected(ParseError):
-    """No registered protocol recognises the document."""
-
-    words = "The definition is of no protocol that we know"
-
-
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """All that reading a definition brought to light."""
+class ParseResult:
+    """The record of a definition and the problems that parsing found."""
 
     protocol: str = ""
     record: AgentRecord | None = None
@@ -122,7 +114,7 @@ class Reading:
     warnings: list[Problem] = field(default_factory=list)
 
     @property
-    def valid(self) -> bool:
+    def is_valid(self) -> bool:
         return self.record is not None and not self.errors
 
     @property
@@ -130,31 +122,49 @@ class Reading:
         return self.record.spec_version if self.record else ""
 
 
-def examine(raw: bytes, protocol: str = "", endpoint: str = "") -> Reading:
-    """Read a definition and report; raises nothing, whatever the bytes.
+class ParseError(Exception):
+    """A definition is invalid; `result` has every error."""
 
-    `endpoint` is where the agent is, for protocols whose definitions do not say.
+    message = "The definition is not valid"
+
+    def __init__(self, result: ParseResult) -> None:
+        super().__init__(self.message)
+        self.result = result
+
+
+class ProtocolNotDetected(ParseError):
+    """No registered protocol recognizes the document."""
+
+    message = "The protocol of the definition is not supported"
+
+
+def try_parse(raw: bytes, protocol: str = "", endpoint: str = "") -> ParseResult:
+    """Parse a definition and return record and problems, without raising.
+
+    `endpoint` is the agent's URL, for protocols whose definitions do not contain it.
     """
     problems = Problems()
     parser = parsers.get(protocol)
     record = None
     try:
-        document = read(raw, problems)
-        detected = detect(document)
+        document = read_document(raw, problems)
+        detected = detect_parser(document)
         parser = parser or detected
         if parser is None:
-            problems.error("$", undetected())
-        elif detected and not parser.recognises(document):
+            problems.error("$", not_detected_message())
+        elif detected and not parser.recognizes(document):
             problems.error("$", f"is of protocol {detected.label}, not {parser.label}")
-        elif not parser.front_matter and front_matter.opens(decoded(raw)):
-            problems.error("$", f"must be JSON: {parser.label} has no other form")
+        elif not parser.accepts_front_matter and front_matter.is_yaml_or_toml(
+            decode_utf8(raw)
+        ):
+            problems.error("$", f"must be JSON, the only format of {parser.label}")
         elif not problems.errors:
-            placed = with_endpoint(parser, document, endpoint)
-            record = understand(parser, placed, problems)
-    except Unreadable as unreadable:
-        problems.errors.append(unreadable.problem)
+            document = with_endpoint(parser, document, endpoint)
+            record = build_record(parser, document, problems)
+    except UnreadableDocument as error:
+        problems.errors.append(error.problem)
     slug = parser.slug if parser else ""
-    return Reading(slug, record, problems.errors, problems.warnings)
+    return ParseResult(slug, record, problems.errors, problems.warnings)
 
 
 def with_endpoint(parser: Parser, document: Document, endpoint: str) -> Document:
@@ -165,35 +175,41 @@ def with_endpoint(parser: Parser, document: Document, endpoint: str) -> Document
 def parse(
     raw: bytes, protocol: str = "", endpoint: str = ""
 ) -> tuple[AgentRecord, list[Problem]]:
-    """The record and its warnings; raises ParseError with every error otherwise."""
-    reading = examine(raw, protocol, endpoint)
-    if reading.record is not None and not reading.errors:
-        return reading.record, reading.warnings
-    unknown = Problem("$", undetected()) in reading.errors
-    raise ProtocolNotDetected(reading) if unknown else ParseError(reading)
+    """Return record and warnings of a valid definition; raise ParseError otherwise."""
+    result = try_parse(raw, protocol, endpoint)
+    if result.record is not None and not result.errors:
+        return result.record, result.warnings
+    if Problem("$", not_detected_message()) in result.errors:
+        raise ProtocolNotDetected(result)
+    raise ParseError(result)
 
 
-def stated(raw: bytes, protocol: str, endpoint: str = "") -> AgentRecord | None:
-    """What a catalogued definition says, each thing by the very name it has there."""
+def parse_unchecked(
+    raw: bytes, protocol: str, endpoint: str = ""
+) -> AgentRecord | None:
+    """Return the record of a stored definition, with capability names as written.
+
+    Unlike `parse`, it neither validates the record nor makes names unique.
+    """
     parser = parsers.get(protocol)
     if parser is None:
         return None
-    document = with_endpoint(parser, read(raw, Problems()), endpoint)
+    document = with_endpoint(parser, read_document(raw, Problems()), endpoint)
     return parser.parse(document, Problems())
 
 
-def connection_of(raw: bytes, protocol: str, endpoint: str = "") -> Connection:
-    """How to reach the agent of a definition that was catalogued."""
+def connection_for(raw: bytes, protocol: str, endpoint: str = "") -> Connection:
+    """Return how to connect to the agent of a stored definition."""
     parser = parsers.get(protocol)
-    record = examine(raw, protocol, endpoint).record
+    record = try_parse(raw, protocol, endpoint).record
     if parser is None or record is None:
         return Connection()
-    return parser.connection(read(raw, Problems()), record)
+    return parser.build_connection(read_document(raw, Problems()), record)
 
 
-def is_reachable(protocol: str, endpoint: str) -> bool:
+def can_be_probed(protocol: str, endpoint: str) -> bool:
     parser = parsers.get(protocol)
-    return parser.is_reachable(endpoint) if parser else is_web(endpoint)
+    return parser.can_be_probed(endpoint) if parser else is_web_url(endpoint)
 
 
 def merges_capabilities(protocol: str) -> bool:
@@ -201,63 +217,67 @@ def merges_capabilities(protocol: str) -> bool:
     return parser is not None and parser.capability_merger is not None
 
 
-def source_of(protocol: str) -> str:
+def source_for(protocol: str) -> str:
     parser = parsers.get(protocol)
     return parser.source if parser else ""
 
 
-def media_type_of(protocol: str) -> str:
+def media_type_for(protocol: str) -> str:
     return (parsers.get(protocol) or Parser).media_type
 
 
-def detect(document: Document) -> Parser | None:
-    """The first registered protocol that recognises the document."""
-    return next((parser for parser in parsers if parser.recognises(document)), None)
+def detect_parser(document: Document) -> Parser | None:
+    """Return the first registered parser that recognizes the document."""
+    return next((parser for parser in parsers if parser.recognizes(document)), None)
 
 
-def undetected() -> str:
-    known = "; ".join(f"{parser.label} ({parser.expects})" for parser in parsers)
-    return f"is not a definition of a known protocol: {known}"
+def not_detected_message() -> str:
+    hints = "; ".join(f"{parser.label} ({parser.detection_hint})" for parser in parsers)
+    return f"is not a definition of a known protocol: {hints}"
 
 
-def understand(parser: Parser, document: Document, problems: Problems) -> AgentRecord:
-    """The parser's record, checked by the rules that hold for every protocol."""
+def build_record(parser: Parser, document: Document, problems: Problems) -> AgentRecord:
+    """Parse the document and check the record by the rules of all protocols."""
     record = parser.parse(document, problems)
-    for place, message in record.validate():
-        problems.error(parser.places.get(place, place), message)
+    for path, message in record.validate():
+        problems.error(parser.path_overrides.get(path, path), message)
     if len(record.capabilities) > CAPABILITY_LIMIT:
         count = len(record.capabilities)
         problems.error("$", f"has {count} capabilities, over {CAPABILITY_LIMIT}")
         return record
-    return replace(record, capabilities=tuple(distinct(record.capabilities, problems)))
+    capabilities = tuple(check_capabilities(record.capabilities, problems))
+    return replace(record, capabilities=capabilities)
 
 
-def distinct(
+def check_capabilities(
     capabilities: Iterable[CapabilityRecord], problems: Problems
 ) -> Iterator[CapabilityRecord]:
-    """The capabilities, each valid and under a name of its own within its kind."""
-    taken: Counter[tuple[str, str]] = Counter()
-    nameless = {problem.path for problem in problems.errors}
+    """Validate the capabilities and make their names unique within each kind."""
+    name_counts: Counter[tuple[str, str]] = Counter()
+    error_paths = {problem.path for problem in problems.errors}
     for capability in capabilities:
-        faults = list(capability.validate())
-        for message in faults:
-            if member(capability.path, "name") not in nameless:
+        messages = list(capability.validate())
+        # A missing name may be reported already, by the parser itself.
+        if member_path(capability.path, "name") not in error_paths:
+            for message in messages:
                 problems.error(capability.path, message)
-        name = capability.name if faults else free_name(capability, taken)
+        name = capability.name if messages else unique_name(capability, name_counts)
         if name != capability.name:
-            message = f"another {capability.kind} has this name; kept as {name!r}"
+            message = f"another {capability.kind} has this name; stored as {name!r}"
             problems.warning(capability.path, message)
-        taken[capability.kind, name] += 1
+        name_counts[capability.kind, name] += 1
         yield replace(capability, name=name)
 
 
-def free_name(capability: CapabilityRecord, taken: Counter[tuple[str, str]]) -> str:
-    """Its plain name, else a telling one, else a numbered one; never too long."""
-    kind, plain = capability.kind, capability.name
-    for name in (plain, capability.telling_name()):
-        if not taken[kind, name] and len(name) <= NAME_LIMIT:
+def unique_name(
+    capability: CapabilityRecord, name_counts: Counter[tuple[str, str]]
+) -> str:
+    """Return the name, or a disambiguated or numbered one if it is already used."""
+    kind = capability.kind
+    for name in (capability.name, capability.disambiguated_name()):
+        if not name_counts[kind, name] and len(name) <= CAPABILITY_NAME_LIMIT:
             return name
-    stem = plain[:STEM_LIMIT]
-    while taken[kind, name := f"{stem} ({taken[kind, stem] + 1})"]:
-        taken[kind, stem] += 1
+    stem = capability.name[:STEM_LIMIT]
+    while name_counts[kind, name := f"{stem} ({name_counts[kind, stem] + 1})"]:
+        name_counts[kind, stem] += 1
     return name

@@ -1,4 +1,4 @@
-"""Collecting what is wrong with a definition, each with its place in it."""
+"""Errors and warnings about a definition, each with a JSON path."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,35 +6,38 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from .records import CAPABILITY_LIMIT, ENDPOINT_LIMIT, too_long
+from .records import CAPABILITY_LIMIT, ENDPOINT_LIMIT, length_error
 
 Document = dict[str, Any]
 
 PLAIN_MEMBER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
-# Paths and lists of problems stay readable, and cannot outgrow the document.
+# Keep paths and lists of problems short, whatever the size of the document.
 KEY_LIMIT = 80
 PROBLEM_LIMIT = 1_000
 DEPTH_LIMIT = 64
 
 
-def member(path: str, key: str) -> str:
-    """The JSON path of a member: `$.skills`, or `$['odd key']`; cut when endless."""
+def member_path(path: str, key: str) -> str:
+    """Return the JSON path of a member, like `$.skills` or `$['odd key']`.
+
+    A long key is cut.
+    """
     shown = key if len(key) <= KEY_LIMIT else key[:KEY_LIMIT] + "…"
     return f"{path}.{shown}" if PLAIN_MEMBER.fullmatch(shown) else f"{path}[{shown!r}]"
 
 
-def url_fault(url: str) -> str:
-    """Why a text is not a web address we would open or show as a link, or ''."""
+def url_error(url: str) -> str:
+    """Return why a text cannot be opened or linked as a web address, or ''."""
     if any(character.isspace() or not character.isprintable() for character in url):
         return "must be a URL without spaces or control characters"
     try:
         parts = urlsplit(url)
-        parts.port  # noqa: B018 - raises on a port that is none
+        parts.port  # noqa: B018 - raises ValueError on an invalid port
     except ValueError:
         return "must be a valid URL"
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
         return "must be an http or https URL"
-    return too_long(url, ENDPOINT_LIMIT)
+    return length_error(url, ENDPOINT_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,114 +46,130 @@ class Problem:
     message: str
 
 
-class Unreadable(Exception):
-    """The bytes are no document at all; carries the one problem that says why."""
+class UnreadableDocument(Exception):
+    """The bytes cannot be read as a document; `problem` says why."""
 
     def __init__(self, message: str, path: str = "$") -> None:
         super().__init__(message)
         self.problem = Problem(path, message)
 
 
-def too_deep(path: str = "$") -> Unreadable:
-    return Unreadable(f"is nested deeper than {DEPTH_LIMIT} levels", path)
+def too_deep_error(path: str = "$") -> UnreadableDocument:
+    return UnreadableDocument(f"is nested deeper than {DEPTH_LIMIT} levels", path)
 
 
-def remember(found: list[Problem], problem: Problem) -> None:
-    """Keep a problem; past the limit, only the news that there are more."""
-    if len(found) < PROBLEM_LIMIT:
-        found.append(problem)
-    elif len(found) == PROBLEM_LIMIT:
-        found.append(Problem("$", f"has more than these {PROBLEM_LIMIT} problems"))
+def append_limited(problems: list[Problem], problem: Problem) -> None:
+    """Append a problem; at the limit, append only a note that there are more."""
+    if len(problems) < PROBLEM_LIMIT:
+        problems.append(problem)
+    elif len(problems) == PROBLEM_LIMIT:
+        message = f"has more than {PROBLEM_LIMIT} problems; the others are not listed"
+        problems.append(Problem("$", message))
 
 
 class Problems:
-    """Errors refuse a definition; warnings only tell what is odd about it."""
+    """Collects errors, which make a definition invalid, and warnings, which do not.
+
+    The readers below return the value of a member if it has the right type. Otherwise
+    they add an error or a warning and return an empty value.
+    """
 
     def __init__(self) -> None:
         self.errors: list[Problem] = []
         self.warnings: list[Problem] = []
 
     def error(self, path: str, message: str) -> None:
-        remember(self.errors, Problem(path, message))
+        append_limited(self.errors, Problem(path, message))
 
     def warning(self, path: str, message: str) -> None:
-        remember(self.warnings, Problem(path, message))
+        append_limited(self.warnings, Problem(path, message))
 
-    def required_text(self, document: Document, key: str, at: str = "$") -> str:
-        """A non-empty text; an error, and '', when it is anything else."""
+    def required_string(self, document: Document, key: str, path: str = "$") -> str:
+        """Return a non-empty string; add an error and return '' for anything else."""
         value = document.get(key)
         if isinstance(value, str) and value.strip():
             return value
-        self.error(member(at, key), "must be a non-empty string")
+        self.error(member_path(path, key), "must be a non-empty string")
         return ""
 
-    def text(self, document: Document, key: str, at: str = "$") -> str:
-        """A text that may be missing; a warning, and '', when it is no text."""
+    def string(self, document: Document, key: str, path: str = "$") -> str:
+        """Return an optional string, '' if missing."""
         value = document.get(key)
         if value is None or isinstance(value, str):
             return value or ""
-        self.warning(member(at, key), "should be a string; ignored")
+        self.warning(member_path(path, key), "should be a string; ignored")
         return ""
 
-    def link(self, document: Document, key: str, at: str = "$") -> str:
-        """A web address that may be missing; a warning, and '', when it is unfit."""
-        url = self.text(document, key, at)
-        if url and (fault := url_fault(url)):
-            self.warning(member(at, key), f"{fault}; ignored")
+    def url(self, document: Document, key: str, path: str = "$") -> str:
+        """Return an optional http or https URL, '' if missing."""
+        url = self.string(document, key, path)
+        if url and (message := url_error(url)):
+            self.warning(member_path(path, key), f"{message}; ignored")
             return ""
         return url
 
-    def texts(self, document: Document, key: str, at: str = "$") -> list[str] | None:
-        """A list of texts, None when missing; anything else in it is a warning."""
+    def string_list(
+        self, document: Document, key: str, path: str = "$"
+    ) -> list[str] | None:
+        """Return the strings of an optional list, None if missing."""
         values = document.get(key)
         if values is None:
             return None
+        list_path = member_path(path, key)
         if not isinstance(values, list):
-            self.warning(member(at, key), "should be a list of strings; ignored")
+            self.warning(list_path, "should be a list of strings; ignored")
             return None
-        for n, value in enumerate(values):
+        for index, value in enumerate(values):
             if not isinstance(value, str):
-                path = f"{member(at, key)}[{n}]"
-                self.warning(path, "should be a string; ignored")
+                self.warning(f"{list_path}[{index}]", "should be a string; ignored")
         return [value for value in values if isinstance(value, str)]
 
-    def flag(self, document: Document, key: str, at: str = "$") -> bool | None:
-        """True or false, None when missing; a warning, and None, when it is neither."""
+    def boolean(self, document: Document, key: str, path: str = "$") -> bool | None:
+        """Return an optional boolean, None if missing."""
         value = document.get(key)
         if value is None or isinstance(value, bool):
             return value
-        self.warning(member(at, key), "should be true or false; ignored")
+        self.warning(member_path(path, key), "should be true or false; ignored")
         return None
 
-    def object(self, document: Document, key: str, at: str = "$") -> Document:
-        """An object that may be missing; a warning, and {}, when it is none."""
+    def object(self, document: Document, key: str, path: str = "$") -> Document:
+        """Return an optional object, {} if missing."""
         value = document.get(key)
         if value is None or isinstance(value, dict):
             return value or {}
-        self.warning(member(at, key), "should be an object; ignored")
+        self.warning(member_path(path, key), "should be an object; ignored")
         return {}
 
-    def objects(
-        self, document: Document, key: str, at: str = "$"
+    def iter_objects(
+        self, document: Document, key: str, path: str = "$"
     ) -> Iterator[tuple[str, Document]]:
-        """Each object of a list, with its path; what is no object is an error."""
+        """Yield path and object for each item of an optional list.
+
+        Add an error for each item that is not an object.
+        """
         values = document.get(key)
-        path = member(at, key)
+        list_path = member_path(path, key)
         if values is None:
             return
         if not isinstance(values, list):
-            self.error(path, "must be a list of objects")
+            self.error(list_path, "must be a list of objects")
             return
         if len(values) > CAPABILITY_LIMIT:
-            self.error(path, f"has {len(values)} items, over {CAPABILITY_LIMIT}")
+            self.error(list_path, f"has {len(values)} items, over {CAPABILITY_LIMIT}")
             return
-        for n, value in enumerate(values):
+        for index, value in enumerate(values):
             if isinstance(value, dict):
-                yield f"{path}[{n}]", value
+                yield f"{list_path}[{index}]", value
             else:
-                self.error(f"{path}[{n}]", "must be an object")
+                self.error(f"{list_path}[{index}]", "must be an object")
 
-    def unknown(self, document: Document, known: Iterable[str], at: str = "$") -> None:
-        """Tell of members that no known revision has; they stay in the raw text."""
+    def warn_unknown(
+        self, document: Document, known: Iterable[str], path: str = "$"
+    ) -> None:
+        """Add a warning for each member that no supported revision defines.
+
+        Such members stay in the stored definition.
+        """
         for key in sorted(document.keys() - set(known)):
-            self.warning(member(at, key), "unknown member; kept, not interpreted")
+            message = "unknown member; kept, not interpreted"
+            self.warning(member_path(path, key), message)

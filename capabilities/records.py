@@ -1,29 +1,27 @@
-"""What a definition says, as plain frozen values: no database, no HTTP."""
+"""The parsed content of a definition as frozen values, without database or HTTP."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
-NAME_LIMIT = 500
+CAPABILITY_NAME_LIMIT = 500
 DESCRIPTION_LIMIT = 20_000
 ENDPOINT_LIMIT = 2_000
 DISPLAY_NAME_LIMIT = 300
-VERSION_LIMIT = 255
+AGENT_VERSION_LIMIT = 255
 CAPABILITY_LIMIT = 5_000
+WEB_SCHEMES = ("http://", "https://")
 
 
-def too_long(text: str, limit: int) -> str:
-    """The message for a text over its limit, or an empty string."""
+def length_error(text: str, limit: int) -> str:
+    """Return the message for a text over its limit, or ''."""
     if len(text) <= limit:
         return ""
     return f"must be at most {limit} characters, is {len(text)}"
 
 
-WEB = ("http://", "https://")
-
-
-def is_web(endpoint: str) -> bool:
-    return endpoint.lower().startswith(WEB)
+def is_web_url(endpoint: str) -> bool:
+    return endpoint.lower().startswith(WEB_SCHEMES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,44 +29,50 @@ class CapabilityRecord:
     """One thing an agent can do; subclasses add the properties of their kind."""
 
     kind: ClassVar[str]
-    # What it is to one who asks for tools or sub-agents: "tool", "subagent" or neither.
+    # "tool", "subagent" or "": what it counts as, whatever its protocol.
     role: ClassVar[str] = ""
-    # Whether an agent without a name of its own may be called by it.
-    names_its_agent: ClassVar[bool] = True
+    # Whether an agent without a name may be shown under the name of this capability.
+    can_name_agent: ClassVar[bool] = True
 
     name: str
     description: str = ""
-    # Where in the definition it stands; not part of what it is.
+    # The JSON path in the definition. Records at different paths may be equal.
     path: str = field(default="$", compare=False, repr=False)
 
     @classmethod
-    def of(cls, name: str, description: str, properties: Mapping[str, Any]) -> Self:
-        """Made again from the three values that are stored."""
-        known = {f.name for f in fields(cls)} - CORE
-        given = {key: value for key, value in properties.items() if key in known}
-        return cls(name=name, description=description, **given)
+    def from_stored(
+        cls, name: str, description: str, properties: Mapping[str, Any]
+    ) -> Self:
+        """Return the record of a stored capability; unknown properties are ignored."""
+        own_fields = {f.name for f in fields(cls)} - COMMON_FIELDS
+        values = {key: value for key, value in properties.items() if key in own_fields}
+        return cls(name=name, description=description, **values)
 
     @property
     def properties(self) -> dict[str, Any]:
-        """The kind's own fields as JSON values; unset (None) ones are left out."""
-        own = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {k: v for k, v in own.items() if k not in CORE and v is not None}
+        """The kind's own fields as JSON values, without those that are None."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {
+            name: value
+            for name, value in values.items()
+            if name not in COMMON_FIELDS and value is not None
+        }
 
     def validate(self) -> Iterator[str]:
-        """What is wrong with it, in words; nothing when it may be stored."""
+        """Yield a message for each reason why the record cannot be stored."""
         if not self.name.strip():
             yield "needs a name"
-        if message := too_long(self.name, NAME_LIMIT):
+        if message := length_error(self.name, CAPABILITY_NAME_LIMIT):
             yield f"name {message}"
-        if message := too_long(self.description, DESCRIPTION_LIMIT):
+        if message := length_error(self.description, DESCRIPTION_LIMIT):
             yield f"description {message}"
 
-    def telling_name(self) -> str:
-        """The name it takes when another of its kind already has the plain one."""
+    def disambiguated_name(self) -> str:
+        """Return the name to use when another capability of the kind has the same."""
         return self.name
 
 
-CORE = frozenset(f.name for f in fields(CapabilityRecord))
+COMMON_FIELDS = frozenset(f.name for f in fields(CapabilityRecord))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class ProviderRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRecord:
-    """What an agent is, read from one definition."""
+    """An agent, parsed from one definition."""
 
     protocol: str
     endpoint: str
@@ -92,28 +96,33 @@ class AgentRecord:
     capabilities: tuple[CapabilityRecord, ...] = ()
 
     def validate(self) -> Iterator[tuple[str, str]]:
-        """Which of its own texts are too long: the member's path and the message."""
+        """Yield path and message of each text that is too long."""
         provider = self.provider or ProviderRecord("")
         for path, text, limit in (
             ("$.name", self.name, DISPLAY_NAME_LIMIT),
             ("$.description", self.description, DESCRIPTION_LIMIT),
-            ("$.version", self.version, VERSION_LIMIT),
-            ("$.protocolVersion", self.spec_version, VERSION_LIMIT),
+            ("$.version", self.version, AGENT_VERSION_LIMIT),
+            ("$.protocolVersion", self.spec_version, AGENT_VERSION_LIMIT),
             ("$.url", self.endpoint, ENDPOINT_LIMIT),
             ("$.provider", provider.organization, DISPLAY_NAME_LIMIT),
         ):
-            if message := too_long(text, limit):
+            if message := length_error(text, limit):
                 yield path, message
 
-    def enriched(self, better: Iterable[CapabilityRecord]) -> "AgentRecord":
-        """The same; where one of these has the name of its own, that stands instead."""
-        rest = {one.name: one for one in better}
-        both = [rest.pop(one.name, one) for one in self.capabilities]
-        return replace(self, capabilities=(*both, *rest.values()))
+    def with_updated_capabilities(
+        self, updates: Iterable[CapabilityRecord]
+    ) -> "AgentRecord":
+        """Return a copy where updates replace capabilities of their name.
+
+        Updates with a new name are appended.
+        """
+        new = {capability.name: capability for capability in updates}
+        updated = [new.pop(item.name, item) for item in self.capabilities]
+        return replace(self, capabilities=(*updated, *new.values()))
 
     @property
     def display_name(self) -> str:
-        """The definition's own name, else the first capability's, else the endpoint."""
-        offers = (c.name for c in self.capabilities if c.names_its_agent)
-        names = (self.name, next(offers, ""), self.endpoint)
+        """The name of the agent, else that of a capability, else the endpoint."""
+        named = (item.name for item in self.capabilities if item.can_name_agent)
+        names = (self.name, next(named, ""), self.endpoint)
         return next((name for name in names if name.strip()), "")[:DISPLAY_NAME_LIMIT]

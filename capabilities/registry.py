@@ -1,4 +1,4 @@
-"""An ordered collection that apps add to from their `ready()`."""
+"""A registry that apps fill in their `AppConfig.ready()`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,10 +17,12 @@ T = TypeVar("T", bound=Registrable)
 
 
 class AlreadyRegistered(ValueError):
-    """Two apps claim the same slug: stop at the start, not at the first surprise."""
+    """Two apps register the same slug, which stops Django at start-up."""
 
 
 class Registry(Generic[T]):
+    """Items by slug, in the order of their registration."""
+
     def __init__(self, noun: str) -> None:
         self.noun = noun
         self._items: dict[str, T] = {}
@@ -40,12 +42,12 @@ class Registry(Generic[T]):
     @contextmanager
     def temporarily(self, *items: T) -> Iterator[None]:
         """Add or replace items until the block ends; for tests."""
-        before = dict(self._items)
+        original_items = dict(self._items)
         self._items.update({item.slug: item for item in items})
         try:
             yield
         finally:
-            self._items = before
+            self._items = original_items
 
     def __iter__(self) -> Iterator[T]:
         return iter(self._items.values())

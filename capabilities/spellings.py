@@ -1,15 +1,18 @@
-"""One spelling for all: the seed's, that of 0.x, snake_case, read as 1.0 has it."""
+"""Normalizing the spellings of AG-UI feature names to those of AG-UI 1.0.
+
+Older revisions use other names, and some agents write names in snake_case.
+"""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .features import BY_STEPS, CATEGORIES, Steps
-from .problems import Document, member
+from .features import CATEGORY_NAMES, FEATURES_BY_KEY_PATH, KeyPath
+from .problems import Document, member_path
 
-# The seed's flags of `multimodal`, and where 1.0 has them.
-FLAT = {
+# The flat flags of `multimodal` before 1.0, and their group and medium in 1.0.
+FLAT_MULTIMODAL_FLAGS = {
     "imageInput": ("input", "image"),
     "imageGeneration": ("output", "image"),
     "audioInput": ("input", "audio"),
@@ -18,111 +21,127 @@ FLAT = {
     "pdfInput": ("input", "pdf"),
     "fileInput": ("input", "file"),
 }
-SUBAGENTS, SEED_SUBAGENTS = "subagents", "subAgents"
-LISTS: tuple[Steps, ...] = (("tools", "items"), ("multiAgent", SUBAGENTS))
+SUBAGENTS, LEGACY_SUBAGENTS = "subagents", "subAgents"
+LIST_KEY_PATHS: tuple[KeyPath, ...] = (("tools", "items"), ("multiAgent", SUBAGENTS))
 CAPITAL = re.compile("[A-Z]")
 
 
-def snake(name: str) -> str:
+def to_snake_case(name: str) -> str:
     return CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", name)
 
 
-def respelled(names: tuple[str, ...]) -> dict[str, str]:
-    """From each name in snake_case to the name."""
-    return {snake(name): name for name in names if snake(name) != name}
+def snake_case_spellings(names: tuple[str, ...]) -> dict[str, str]:
+    """Return the names by their snake_case spelling, where that differs."""
+    return {to_snake_case(name): name for name in names if to_snake_case(name) != name}
 
 
-def members(category: str) -> tuple[str, ...]:
-    return tuple(steps[1] for steps in (*BY_STEPS, *LISTS) if steps[0] == category)
+def category_members(category: str) -> tuple[str, ...]:
+    key_paths = (*FEATURES_BY_KEY_PATH, *LIST_KEY_PATHS)
+    return tuple(key_path[1] for key_path in key_paths if key_path[0] == category)
 
 
-ROOT_SPELLINGS = respelled(CATEGORIES)
-SPELLINGS = {name: respelled(members(name)) for name in CATEGORIES}
-SPELLINGS["multimodal"] |= respelled(tuple(FLAT))
-SPELLINGS["multiAgent"] |= {SEED_SUBAGENTS: SUBAGENTS, "sub_agents": SUBAGENTS}
+ROOT_SPELLINGS = snake_case_spellings(CATEGORY_NAMES)
+SPELLINGS = {
+    name: snake_case_spellings(category_members(name)) for name in CATEGORY_NAMES
+}
+SPELLINGS["multimodal"] |= snake_case_spellings(tuple(FLAT_MULTIMODAL_FLAGS))
+SPELLINGS["multiAgent"] |= {LEGACY_SUBAGENTS: SUBAGENTS, "sub_agents": SUBAGENTS}
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
-    """A document as 1.0 spells it, and where its members stood before.
-
-    `outdone` has the places of values that another spelling contradicts, `unfit` of
-    those that stand where 1.0 has an object.
-    """
+class NormalizedDocument:
+    """A document in the spelling of 1.0, with the original paths of its members."""
 
     document: Document = field(default_factory=dict)
-    places: dict[Steps, str] = field(default_factory=dict)
-    outdone: list[str] = field(default_factory=list)
-    unfit: list[str] = field(default_factory=list)
+    original_paths: dict[KeyPath, str] = field(default_factory=dict)
+    # Values ignored because the same member has another value in another spelling.
+    conflicting_paths: list[str] = field(default_factory=list)
+    # Values where 1.0 requires an object.
+    misplaced_paths: list[str] = field(default_factory=list)
 
-    def place(self, steps: Steps) -> str:
-        """The path of a member as its author wrote it."""
-        if not steps:
+    def original_path(self, key_path: KeyPath) -> str:
+        """Return the path that a member has in the document as it was written."""
+        if not key_path:
             return "$"
-        known = self.places.get(steps)
-        return known or member(self.place(steps[:-1]), steps[-1])
+        if path := self.original_paths.get(key_path):
+            return path
+        return member_path(self.original_path(key_path[:-1]), key_path[-1])
 
-    def compare(self, steps: Steps, value: Any, counted: Any) -> None:
-        if value is not None and value != counted:
-            self.outdone.append(self.place(steps))
+    def record_conflict(self, key_path: KeyPath, ignored: Any, used: Any) -> None:
+        if ignored is not None and ignored != used:
+            self.conflicting_paths.append(self.original_path(key_path))
 
 
-def spelled(document: Document) -> Spelled:
-    """The document in 1.0's words, with the way back to its author's."""
-    result = Spelled()
-    result.document.update(renamed(document, ROOT_SPELLINGS, (), result))
+def normalize_spelling(document: Document) -> NormalizedDocument:
+    """Return the document with every member under its name in 1.0."""
+    result = NormalizedDocument()
+    result.document.update(rename_members(document, ROOT_SPELLINGS, (), result))
     for name, spellings in SPELLINGS.items():
-        if isinstance(inside := result.document.get(name), dict):
-            result.document[name] = renamed(inside, spellings, (name,), result)
-    if isinstance(flags := result.document.get("multimodal"), dict):
-        result.document["multimodal"] = nested(flags, result)
+        if isinstance(category := result.document.get(name), dict):
+            renamed = rename_members(category, spellings, (name,), result)
+            result.document[name] = renamed
+    if isinstance(multimodal := result.document.get("multimodal"), dict):
+        result.document["multimodal"] = nest_flat_flags(multimodal, result)
     return result
 
 
 def standard_name(name: str) -> str:
-    """A feature's name in 1.0's spelling: `multimodal.imageInput` is `.input.image`."""
-    stated: Any = True
-    for step in reversed(name.split(".")):
-        stated = {step: stated}
-    told: Any = spelled(stated).document
-    steps: list[str] = []
-    while isinstance(told, dict) and len(told) == 1:
-        ((step, told),) = told.items()
-        steps.append(step)
-    return ".".join(steps) if told is True else name
+    """Return a feature's name in 1.0: `multimodal.input.image` for `.imageInput`."""
+    document: Any = True
+    for key in reversed(name.split(".")):
+        document = {key: document}
+    value: Any = normalize_spelling(document).document
+    key_path: list[str] = []
+    while isinstance(value, dict) and len(value) == 1:
+        ((key, value),) = value.items()
+        key_path.append(key)
+    return ".".join(key_path) if value is True else name
 
 
-def renamed(
-    stated: Document, spellings: Mapping[str, str], at: Steps, result: Spelled
+def rename_members(
+    members: Document,
+    spellings: Mapping[str, str],
+    parent: KeyPath,
+    result: NormalizedDocument,
 ) -> Document:
-    """The members under their names in 1.0; said twice, 1.0's own word counts."""
-    kept: Document = {}
-    for key in sorted(stated, key=spellings.__contains__):
+    """Return the members under their names in 1.0.
+
+    A value under the name of 1.0 takes precedence over other spellings.
+    """
+    renamed: Document = {}
+    # Names that are not in `spellings` are those of 1.0: they come first.
+    for key in sorted(members, key=spellings.__contains__):
         name = spellings.get(key, key)
-        if kept.get(name) is not None:
-            result.compare((*at, key), stated[key], kept[name])
+        if renamed.get(name) is not None:
+            result.record_conflict((*parent, key), members[key], renamed[name])
             continue
-        kept[name] = stated[key]
+        renamed[name] = members[key]
         if name != key:
-            result.places[*at, name] = member(result.place(at), key)
-    return kept
+            path = member_path(result.original_path(parent), key)
+            result.original_paths[*parent, name] = path
+    return renamed
 
 
-def nested(flags: Document, result: Spelled) -> Document:
-    """The seed's flat flags moved to where 1.0 has them, over nothing said there."""
-    kept = dict(flags)
-    for flat, (way, medium) in FLAT.items():
-        if flat not in flags:
+def nest_flat_flags(multimodal: Document, result: NormalizedDocument) -> Document:
+    """Return `multimodal` with its flat flags moved into `input` and `output`.
+
+    A value that is already there takes precedence.
+    """
+    nested = dict(multimodal)
+    for flat_name, (group_name, medium) in FLAT_MULTIMODAL_FLAGS.items():
+        if flat_name not in multimodal:
             continue
-        inside = kept.get(way)
-        if not isinstance(inside, dict | None):
-            result.unfit.append(result.place(("multimodal", way)))
-            inside = kept[way] = {}
-        value, inside = kept.pop(flat), dict(inside or {})
-        old, new = ("multimodal", flat), ("multimodal", way, medium)
-        if inside.get(medium) is not None:
-            result.compare(old, value, inside[medium])
+        group = nested.get(group_name)
+        if not isinstance(group, dict | None):
+            path = result.original_path(("multimodal", group_name))
+            result.misplaced_paths.append(path)
+            group = nested[group_name] = {}
+        value, group = nested.pop(flat_name), dict(group or {})
+        flat_path = ("multimodal", flat_name)
+        nested_path = ("multimodal", group_name, medium)
+        if group.get(medium) is not None:
+            result.record_conflict(flat_path, value, group[medium])
         elif value is not None:
-            result.places[new] = result.place(old)
-            kept[way] = inside | {medium: value}
-    return kept
+            result.original_paths[nested_path] = result.original_path(flat_path)
+            nested[group_name] = group | {medium: value}
+    return nested

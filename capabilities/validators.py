@@ -1,17 +1,18 @@
-"""How a capability that takes traffic may be called."""
+"""Validation of the names under which capabilities are registered for routing."""
 
 import re
 
-NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-NAME_LIMIT = 100
+NAME_PATTERN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+REGISTRATION_NAME_LIMIT = 100
+# Registration ids start with it.
 RESERVED_PREFIX = "cap-reg-"
 
 
-def capability_name_fault(name: str) -> str:
-    """What is wrong with the name, in words; nothing when it will do."""
-    if not 1 <= len(name) <= NAME_LIMIT:
-        return f"must have 1 to {NAME_LIMIT} characters"
-    if not NAME.fullmatch(name):
+def capability_name_error(name: str) -> str:
+    """Return what is wrong with the name, or '' if it is valid."""
+    if not 1 <= len(name) <= REGISTRATION_NAME_LIMIT:
+        return f"must have 1 to {REGISTRATION_NAME_LIMIT} characters"
+    if not NAME_PATTERN.fullmatch(name):
         return "must be lowercase words joined by hyphens, such as data-analysis"
     if name == "health" or name.startswith(RESERVED_PREFIX):
         return "is reserved"

@@ -1,4 +1,4 @@
-"""An AGH peer's way to use AgentLens as a directory."""
+"""A client for AGH peers that use AgentLens as their directory."""
 
 import time
 from collections.abc import Iterable
@@ -10,27 +10,36 @@ from urllib.parse import quote
 import httpx2
 
 from ..problems import Document
-from ..protocols.agh.bodies import greet_body, request_body, transfer_body
+from ..protocols.agh.bodies import (
+    build_greet_body,
+    build_transfer_body,
+    build_whois_request_body,
+)
 from ..protocols.agh.cards import PeerCard
 from ..protocols.agh.catalogs import CatalogRequest
 from ..protocols.agh.documents import CapabilityDocument
-from ..protocols.agh.envelopes import Envelope, Heading, MessageKind, emit
+from ..protocols.agh.envelopes import (
+    Envelope,
+    EnvelopeHeader,
+    MessageKind,
+    build_envelope,
+)
 
 
-class EnvelopeRefused(Exception):
-    """The directory did not take it; `reason_code` is AGH's own, if it gave one."""
+class AGHRequestError(Exception):
+    """The directory rejected a request; `reason_code` is AGH's own, or empty."""
 
-    def __init__(self, status: int, error: Any) -> None:
-        told = error if isinstance(error, dict) else {}
-        details = told.get("details")
-        super().__init__(told.get("error") or f"HTTP {status}")
+    def __init__(self, status: int, body: Any) -> None:
+        error = body if isinstance(body, dict) else {}
+        details = error.get("details")
+        super().__init__(error.get("error") or f"HTTP {status}")
         self.status = status
         self.reason_code = details.get("reason_code", "") if details else ""
 
 
 @dataclass
 class AGHClient:
-    """Speaks for one peer in one channel; `url` is where AgentLens is."""
+    """Sends envelopes of one peer in one channel; `url` is AgentLens' base URL."""
 
     url: str
     token: str
@@ -47,8 +56,8 @@ class AGHClient:
         )
 
     def greet(self, card: PeerCard, summary: str = "") -> None:
-        """Say who this peer is, and that it lives; every thirty seconds."""
-        self.send(MessageKind.GREET, greet_body(card, summary))
+        """Announce this peer; repeat it every 30 seconds to stay registered."""
+        self.send(MessageKind.GREET, build_greet_body(card, summary))
 
     def whois(
         self,
@@ -58,29 +67,32 @@ class AGHClient:
         *,
         documents: bool = True,
     ) -> list[Envelope]:
-        """Cards, and full documents of what is asked for; from all, or from one."""
-        asked = None if ids is None else frozenset(ids)
-        ext = CatalogRequest(wanted=documents, ids=asked).to_ext()
-        return self.send(MessageKind.WHOIS, request_body(query), to, ext)
+        """Request peer cards and capability documents, from all peers or only one.
+
+        `ids` limits the documents to these capabilities.
+        """
+        selected = None if ids is None else frozenset(ids)
+        request = CatalogRequest(include_documents=documents, ids=selected)
+        body = build_whois_request_body(query)
+        return self.send(MessageKind.WHOIS, body, to, request.to_ext())
 
     def transfer(
         self, document: CapabilityDocument, ext: Document | None = None
     ) -> None:
-        """Hand a capability over, bound by its digest."""
-        self.send(MessageKind.CAPABILITY, transfer_body(document), ext=ext)
+        """Publish a capability document together with its digest."""
+        self.send(MessageKind.CAPABILITY, build_transfer_body(document), ext=ext)
 
     def fetch(self, peer_id: str, capability_id: str) -> Envelope:
-        """The transfer of a capability that a peer of the channel offers."""
+        """Fetch the transfer envelope of a capability that another peer offers."""
         if capability_id in (".", ".."):
-            raise ValueError("No address can name a capability of dots alone")
-        place = f"/peers/{quote(peer_id)}/capabilities/{quote(capability_id, safe='')}"
-        return received(
-            self.answer(self.http.get(place, params={"channel": self.channel}))
-        )
+            raise ValueError("capability_id must not be . or .., which no URL can hold")
+        path = f"/peers/{quote(peer_id)}/capabilities/{quote(capability_id, safe='')}"
+        response = self.http.get(path, params={"channel": self.channel})
+        return parse_envelope(self.read_response(response))
 
     def relay(self, envelope: Envelope) -> list[Envelope]:
-        """Pass on what another peer sent, exactly as it came."""
-        return self.post(envelope.relayed())
+        """Pass on another peer's envelope exactly as it was received."""
+        return self.post(envelope.to_wire())
 
     def send(
         self,
@@ -89,20 +101,25 @@ class AGHClient:
         to: str = "",
         ext: Document | None = None,
     ) -> list[Envelope]:
-        heading = Heading(channel=self.channel, sender=self.peer_id, to=to)
-        return self.post(emit(kind, heading, body, int(time.time()), ext).raw)
+        """Build an envelope, post it and return the envelopes of the response.
+
+        Raises EnvelopeError if the envelope is invalid, before anything is sent.
+        """
+        header = EnvelopeHeader(channel=self.channel, sender=self.peer_id, to=to)
+        return self.post(build_envelope(kind, header, body, int(time.time()), ext).raw)
 
     def post(self, envelope: Document) -> list[Envelope]:
-        told = self.answer(self.http.post("/envelopes", json=envelope))
-        return [received(each) for each in told["envelopes"]]
+        body = self.read_response(self.http.post("/envelopes", json=envelope))
+        return [parse_envelope(raw) for raw in body["envelopes"]]
 
-    def answer(self, response: httpx2.Response) -> Document:
+    def read_response(self, response: httpx2.Response) -> Document:
+        """Return the JSON object of a response; raises AGHRequestError on failure."""
         try:
             body: Any = response.json()
         except ValueError:
             body = None
         if response.status_code != httpx2.codes.OK or not isinstance(body, dict):
-            raise EnvelopeRefused(response.status_code, body)
+            raise AGHRequestError(response.status_code, body)
         return body
 
     def __enter__(self) -> Self:
@@ -117,5 +134,5 @@ class AGHClient:
         self.http.close()
 
 
-def received(raw: Document) -> Envelope:
+def parse_envelope(raw: Document) -> Envelope:
     return Envelope.parse(raw, int(time.time()))

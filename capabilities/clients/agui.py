@@ -1,4 +1,4 @@
-"""A client's way to learn what an AG-UI agent, or any entry of ours, can do."""
+"""A client that reads the capabilities of an AG-UI agent or of a catalog entry."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ from typing import Self
 import httpx2
 from ag_ui.core import AgentCapabilities
 
-from ..documents import checked, decode, decoded
-from ..problems import Problems, Unreadable
+from ..documents import check_document, decode_json, decode_utf8
+from ..problems import Problems, UnreadableDocument
 from ..protocols.agui.addresses import capabilities_url
 from ..protocols.agui.declarations import read_declaration
 from ..protocols.agui.detection import (
@@ -19,8 +19,8 @@ from ..protocols.agui.detection import (
     is_event_matrix,
 )
 
-# By these an agent says that it declares nothing.
-UNDECLARED = {
+# Responses of an agent that does not serve its capabilities.
+NOT_SERVED_STATUSES = {
     httpx2.codes.NOT_FOUND,
     httpx2.codes.METHOD_NOT_ALLOWED,
     httpx2.codes.GONE,
@@ -30,7 +30,7 @@ UNDECLARED = {
 
 @dataclass
 class HttpAgent:
-    """A remote agent; `capabilities_url` is `{url}/capabilities` unless given."""
+    """A remote agent. `capabilities_url` defaults to `{url}/capabilities`."""
 
     url: str
     headers: Mapping[str, str] | None = None
@@ -46,13 +46,13 @@ class HttpAgent:
         )
 
     def get_capabilities(self) -> AgentCapabilities | None:
-        """What the agent can do just now; None when it does not say."""
+        """Fetch the agent's capabilities. Return None if it does not declare any."""
         url = self.capabilities_url or capabilities_url(self.url)
         response = self.http.get(url)
-        if response.status_code in UNDECLARED:
+        if response.status_code in NOT_SERVED_STATUSES:
             return None
         response.raise_for_status()
-        return understood(response.content)
+        return parse_capabilities(response.content)
 
     def close(self) -> None:
         self.http.close()
@@ -69,12 +69,13 @@ class HttpAgent:
         self.close()
 
 
-def understood(raw: bytes) -> AgentCapabilities | None:
-    """The capabilities in these bytes, in any spelling; None when there are none."""
+def parse_capabilities(raw: bytes) -> AgentCapabilities | None:
+    """Return the capabilities in any spelling, or None for any other document."""
     try:
-        # However large: whoever asks an agent chose it.
-        document = checked(decode(decoded(raw), Problems()), Problems())
-    except Unreadable:
+        # No size limit: the caller chose this agent and trusts it.
+        decoded = decode_json(decode_utf8(raw), Problems())
+        document = check_document(decoded, Problems())
+    except UnreadableDocument:
         return None
     if is_event_matrix(document) or has_foreign_transport(document):
         return None

@@ -1,67 +1,73 @@
-"""Definitions in YAML or TOML: the front matter of a text, or a whole file of it."""
+"""Reading definitions in YAML or TOML: front matter of a text, or a whole file."""
 
 import re
 
-from ..problems import Document, Problems, Unreadable
+from ..problems import Document, Problems, UnreadableDocument
 from .toml_text import read_toml
 from .yaml_text import read_yaml
 
-BYTES_LIMIT = 65_536
+FRONT_MATTER_BYTES_LIMIT = 65_536
 FENCE = re.compile(r"\s*(---|\+\+\+)[ \t]*\r?(?:\n|\Z)")
-CLOSING = {
+CLOSING_FENCES = {
     fence: re.compile(rf"^{re.escape(fence)}[ \t]*\r?$", re.MULTILINE)
     for fence in ("---", "+++")
 }
 LANGUAGES = {"---": "YAML", "+++": "TOML"}
-KEY = r"(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*')"
-ASSIGNMENT = re.compile(rf"{KEY}(?:[ \t]*\.[ \t]*{KEY})*[ \t]*=(?!=)")
-# `[true]` is JSON, and so is every list that holds more than a bare word.
-TABLE = re.compile(r"\[{1,2}(?!(?:true|false|null)\])[A-Za-z_][\w.-]*\]{1,2}\s*(?:#|$)")
-MEMBER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*:(?:\s|$)")
+TOML_KEY = r"(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*')"
+TOML_ASSIGNMENT = re.compile(rf"{TOML_KEY}(?:[ \t]*\.[ \t]*{TOML_KEY})*[ \t]*=(?!=)")
+# `[true]` is JSON, and so is every list with more than a bare word in it.
+TOML_TABLE = re.compile(
+    r"\[{1,2}(?!(?:true|false|null)\])[A-Za-z_][\w.-]*\]{1,2}\s*(?:#|$)"
+)
+YAML_MEMBER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*:(?:\s|$)")
 
 
-def opens(text: str) -> bool:
-    """Whether a text begins as front matter, YAML or TOML does, and JSON never."""
-    return bool(FENCE.match(text) or language_of(text))
+def is_yaml_or_toml(text: str) -> bool:
+    """Return whether a text is YAML, TOML or front matter; never true for JSON."""
+    return bool(FENCE.match(text) or detect_language(text))
 
 
 def decode(text: str, problems: Problems) -> Document:
-    """What it says, as JSON would; what follows front matter is left alone."""
-    language, body = stated(text)
-    if len(body.encode()) > BYTES_LIMIT:
-        raise Unreadable(f"has more than {BYTES_LIMIT} bytes of {language}")
+    """Return the document; text after the front matter is ignored."""
+    language, body = extract(text)
+    if len(body.encode()) > FRONT_MATTER_BYTES_LIMIT:
+        message = f"has more than {FRONT_MATTER_BYTES_LIMIT} bytes of {language}"
+        raise UnreadableDocument(message)
     return read_toml(body) if language == "TOML" else read_yaml(body, problems)
 
 
-def heads(text: str, word: str) -> bool:
-    """Whether the text has front matter, and this word is in there."""
-    return bool(FENCE.match(text)) and word in stated(text)[1]
+def front_matter_contains(text: str, word: str) -> bool:
+    """Return whether the text has front matter with this word in it."""
+    return bool(FENCE.match(text)) and word in extract(text)[1]
 
 
-def stated(text: str) -> tuple[str, str]:
-    """Its language and what is said in it, each line still under its own number."""
+def extract(text: str) -> tuple[str, str]:
+    """Return the language and the YAML or TOML part of a text.
+
+    Lines keep their numbers, so that error messages have the right ones.
+    """
     opening = FENCE.match(text)
     if opening is None:
-        return language_of(text), text
-    closing = CLOSING[opening[1]].search(text, opening.end())
-    # A file of nothing else needs no fence at its end.
+        return detect_language(text), text
+    closing = CLOSING_FENCES[opening[1]].search(text, opening.end())
+    # A file of nothing but front matter needs no closing fence.
     end = closing.start() if closing else len(text)
-    above = "\n" * text.count("\n", 0, opening.end())
-    return LANGUAGES[opening[1]], above + text[opening.end() : end]
+    padding = "\n" * text.count("\n", 0, opening.end())
+    return LANGUAGES[opening[1]], padding + text[opening.end() : end]
 
 
-def language_of(text: str) -> str:
-    """The language of a whole file, by its first line that says something."""
-    line = first_line(text)
-    if ASSIGNMENT.match(line) or TABLE.match(line):
+def detect_language(text: str) -> str:
+    """Return "YAML", "TOML" or "", judging by the first significant line."""
+    line = first_significant_line(text)
+    if TOML_ASSIGNMENT.match(line) or TOML_TABLE.match(line):
         return "TOML"
-    return "YAML" if MEMBER.match(line) else ""
+    return "YAML" if YAML_MEMBER.match(line) else ""
 
 
-def first_line(text: str) -> str:
-    """The first line that is neither blank nor a comment; JSON has no comments."""
+def first_significant_line(text: str) -> str:
+    """Return the first line that is neither blank nor a comment, or ''."""
     start = len(text) - len(text.lstrip())
-    for line in text[start : start + BYTES_LIMIT].split("\n"):
+    for line in text[start : start + FRONT_MATTER_BYTES_LIMIT].split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
             return line.strip()
     return ""

@@ -1,55 +1,61 @@
-"""TOML as JSON would have it."""
+"""Reading TOML into the types of JSON."""
 
 import re
 import tomllib
 from datetime import date, time
 from typing import Any
 
-from ..numbers import bounded, finite
-from ..problems import Document, Unreadable, too_deep
+from ..numbers import check_int64, parse_finite_float
+from ..problems import Document, UnreadableDocument, too_deep_error
 
-# Reading a key of n parts takes tomllib n² steps.
+# tomllib needs n² steps for a key of n parts.
 DOTS_LIMIT = 256
-PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-def read_toml(text: str, *, times_as_texts: bool = True) -> Document:
-    """What it says; its days and times as texts, or as what nobody takes for one."""
-    refuse_endless_keys(text)
+def read_toml(text: str, *, dates_as_strings: bool = True) -> Document:
+    """Return the document; raise UnreadableDocument if it is not valid TOML.
+
+    Dates and times become ISO strings. With `times_as_texts` false they stay objects,
+    for callers that reject them.
+    """
+    reject_long_keys(text)
     try:
-        stated = tomllib.loads(text, parse_float=finite)
-        document: Document = plain(stated, times_as_texts)
+        parsed = tomllib.loads(text, parse_float=parse_finite_float)
+        document: Document = to_json_types(parsed, dates_as_strings)
     except tomllib.TOMLDecodeError as error:
-        raise Unreadable(f"is not TOML: {in_words(str(error))}") from error
+        message = normalize_position(str(error))
+        raise UnreadableDocument(f"is not TOML: {message}") from error
     except RecursionError as error:
-        raise too_deep() from error
+        raise too_deep_error() from error
     except ValueError as error:  # an integer of thousands of digits
-        raise Unreadable("holds a number that is too long") from error
+        raise UnreadableDocument("contains a number that is too long") from error
     return document
 
 
-def refuse_endless_keys(text: str) -> None:
+def reject_long_keys(text: str) -> None:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.count(".") > DOTS_LIMIT:
             message = f"has more than {DOTS_LIMIT} dots in one line, at line {number}"
-            raise Unreadable(message)
+            raise UnreadableDocument(message)
 
 
-def in_words(message: str) -> str:
-    """The place in it as all our messages have it."""
-    found = PLACE.search(message)
-    if found is None:
+def normalize_position(message: str) -> str:
+    """Return tomllib's message with the position in the form of all other messages."""
+    match = POSITION.search(message)
+    if match is None:
         return message
-    where = f"line {found[1]} column {found[2]}" if found[1] else "the end"
-    return f"{message[: found.start()]} at {where}"
+    position = f"line {match[1]} column {match[2]}" if match[1] else "the end"
+    return f"{message[: match.start()]} at {position}"
 
 
-def plain(value: Any, times_as_texts: bool) -> Any:
-    """A value as JSON has it, where days and times are texts."""
+def to_json_types(value: Any, dates_as_strings: bool) -> Any:
     if isinstance(value, dict):
-        return {key: plain(item, times_as_texts) for key, item in value.items()}
+        return {
+            key: to_json_types(item, dates_as_strings) for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [plain(item, times_as_texts) for item in value]
-    if isinstance(value, (date, time)) and times_as_texts:
+        return [to_json_types(item, dates_as_strings) for item in value]
+    if isinstance(value, (date, time)) and dates_as_strings:
         return value.isoformat()
-    return bounded(value) if isinstance(value, int) else value
+    return check_int64(value) if isinstance(value, int) else value

@@ -1,4 +1,4 @@
-"""Plain YAML as JSON would have it: no anchors, no tags, one document."""
+"""Reading plain YAML into the types of JSON: one document, no anchors, no tags."""
 
 import re
 from typing import Any
@@ -6,120 +6,134 @@ from typing import Any
 import yaml
 from yaml.reader import Reader
 
-from ..numbers import bounded, finite
-from ..problems import DEPTH_LIMIT, Document, Problems, Unreadable, member, too_deep
+from ..numbers import check_int64, parse_finite_float
+from ..problems import (
+    DEPTH_LIMIT,
+    Document,
+    Problems,
+    UnreadableDocument,
+    member_path,
+    too_deep_error,
+)
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# As in YAML 1.2, where `no`, `1:30` and `2026-01-01` are texts.
-WORDS = {
+# As in YAML 1.2, where `no`, `1:30` and `2026-01-01` are strings.
+CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-# With a zero in front it is a code, and would lose it.
+# Digits after a leading zero are a code, such as a postal code, and stay a string.
 INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
-REAL = re.compile(
+NUMBER = re.compile(
     r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 )
-NO_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
 def read_yaml(text: str, problems: Problems) -> Document:
-    refuse_unprintable(text)
+    """Return the document; raise UnreadableDocument if it is not plain YAML."""
+    reject_control_characters(text)
     try:
-        return Composing(text, problems).document()
+        return YAMLDocumentReader(text, problems).read()
     except yaml.MarkedYAMLError as error:
-        said = error.problem or error.context or "malformed"
-        raise refusal(said, error.problem_mark or error.context_mark) from error
+        message = error.problem or error.context or "malformed"
+        mark = error.problem_mark or error.context_mark
+        raise yaml_error(message, mark) from error
     except yaml.YAMLError as error:
-        raise refusal("it cannot be read") from error
+        raise yaml_error("it cannot be read") from error
 
 
-def refuse_unprintable(text: str) -> None:
-    if found := Reader.NON_PRINTABLE.search(text):
-        line = text.count("\n", 0, found.start()) + 1
-        column = found.start() - text.rfind("\n", 0, found.start())
+def reject_control_characters(text: str) -> None:
+    if match := Reader.NON_PRINTABLE.search(text):
+        line = text.count("\n", 0, match.start()) + 1
+        column = match.start() - text.rfind("\n", 0, match.start())
         message = f"is not YAML: a control character at line {line} column {column}"
-        raise Unreadable(message)
+        raise UnreadableDocument(message)
 
 
-def refusal(message: str, mark: Any = None) -> Unreadable:
-    place = f" at line {mark.line + 1} column {mark.column + 1}" if mark else ""
-    return Unreadable(f"is not YAML: {message}{place}")
+def yaml_error(message: str, mark: Any = None) -> UnreadableDocument:
+    position = f" at line {mark.line + 1} column {mark.column + 1}" if mark else ""
+    return UnreadableDocument(f"is not YAML: {message}{position}")
 
 
-class Composing:
-    """From events to a document: they come one by one, so that nothing can pile up."""
+class YAMLDocumentReader:
+    """Builds a document from parser events, one at a time.
+
+    Aliases are rejected before they can expand, so memory use stays bounded.
+    """
 
     def __init__(self, text: str, problems: Problems) -> None:
         self.events = yaml.parse(text, Loader=LOADER)
         self.problems = problems
 
-    def document(self) -> Document:
+    def read(self) -> Document:
         next(self.events)
         if isinstance(next(self.events), yaml.StreamEndEvent):
-            raise Unreadable("is empty")
-        if not isinstance(root := self.event(), yaml.MappingStartEvent):
-            raise refusal("there must be keys and values", root.start_mark)
-        document = self.mapping("$", 0)
+            raise UnreadableDocument("is empty")
+        if not isinstance(root := self.next_event(), yaml.MappingStartEvent):
+            raise yaml_error("there must be keys and values", root.start_mark)
+        document = self.read_mapping("$", 0)
         next(self.events)
-        if not isinstance(more := next(self.events), yaml.StreamEndEvent):
-            raise refusal("there must be one document", more.start_mark)
+        if not isinstance(event := next(self.events), yaml.StreamEndEvent):
+            raise yaml_error("there must be one document", event.start_mark)
         return document
 
-    def event(self) -> Any:
-        """The next one, unless it could grow beyond its text or make objects."""
+    def next_event(self) -> Any:
         event = next(self.events)
         if getattr(event, "anchor", None):
-            raise refusal("anchors and aliases are not read", event.start_mark)
+            message = "anchors and aliases are not supported"
+            raise yaml_error(message, event.start_mark)
         if getattr(event, "tag", None):
-            raise refusal("tags are not read", event.start_mark)
+            raise yaml_error("tags are not supported", event.start_mark)
         return event
 
-    def mapping(self, path: str, depth: int) -> Document:
-        found: Document = {}
-        while not isinstance(key := self.event(), yaml.MappingEndEvent):
+    def read_mapping(self, path: str, depth: int) -> Document:
+        mapping: Document = {}
+        while not isinstance(key := self.next_event(), yaml.MappingEndEvent):
             if not isinstance(key, yaml.ScalarEvent):
-                raise refusal("a key must be a text", key.start_mark)
-            if key.value in found:
-                message = f"member {key.value!r} is repeated; the last one counts"
+                raise yaml_error("a key must be a string", key.start_mark)
+            if key.value in mapping:
+                message = f"member {key.value!r} is repeated; the last value is used"
                 self.problems.warning(path, message)
-            place = member(path, key.value)
-            found[key.value] = self.value(self.event(), place, depth + 1)
-        return found
+            value_path = member_path(path, key.value)
+            value = self.read_value(self.next_event(), value_path, depth + 1)
+            mapping[key.value] = value
+        return mapping
 
-    def sequence(self, path: str, depth: int) -> list[Any]:
-        found: list[Any] = []
-        while not isinstance(event := self.event(), yaml.SequenceEndEvent):
-            found.append(self.value(event, f"{path}[{len(found)}]", depth + 1))
-        return found
+    def read_sequence(self, path: str, depth: int) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
+            items.append(self.read_value(event, f"{path}[{len(items)}]", depth + 1))
+        return items
 
-    def value(self, event: Any, path: str, depth: int) -> Any:
+    def read_value(self, event: Any, path: str, depth: int) -> Any:
         if isinstance(event, yaml.ScalarEvent):
-            return scalar(event)
+            return parse_scalar(event)
         if depth >= DEPTH_LIMIT:
-            raise too_deep(path)
-        inside = isinstance(event, yaml.MappingStartEvent)
-        return self.mapping(path, depth) if inside else self.sequence(path, depth)
+            raise too_deep_error(path)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self.read_mapping(path, depth)
+        return self.read_sequence(path, depth)
 
 
-def scalar(event: Any) -> Any:
+def parse_scalar(event: Any) -> Any:
     text, is_plain = event.value, event.implicit[0]
     if not is_plain:
         return text
-    if text in WORDS:
-        return WORDS[text]
-    if NO_NUMBER.fullmatch(text):
-        raise refusal(f"{text} is no JSON value", event.start_mark)
-    if REAL.fullmatch(text):
-        return number(text)
+    if text in CONSTANTS:
+        return CONSTANTS[text]
+    if NOT_FINITE.fullmatch(text):
+        raise yaml_error(f"{text} is not a JSON value", event.start_mark)
+    if NUMBER.fullmatch(text):
+        return parse_number(text)
     return text
 
 
-def number(text: str) -> int | float:
+def parse_number(text: str) -> int | float:
     if not INTEGER.fullmatch(text):
-        return finite(text)
+        return parse_finite_float(text)
     try:
-        return bounded(int(text))
+        return check_int64(int(text))
     except ValueError as error:  # an integer of thousands of digits
-        raise Unreadable("holds a number that is too long") from error
+        raise UnreadableDocument("contains a number that is too long") from error

@@ -4,7 +4,7 @@ import json
 import shlex
 from typing import Any
 
-from ...connections import Connection, Way
+from ...connections import Connection, Endpoint
 from ...records import AgentRecord
 from .records import A2AInterface, A2ASecurityScheme
 
@@ -20,12 +20,13 @@ OLD_MESSAGE = {
 }
 
 
-def connection(record: AgentRecord) -> Connection:
+def build_connection(record: AgentRecord) -> Connection:
     interfaces = [c for c in record.capabilities if isinstance(c, A2AInterface)]
     schemes = [c for c in record.capabilities if isinstance(c, A2ASecurityScheme)]
     return Connection(
-        ways=[
-            Way(i.url, f"{i.binding} {i.protocol_version}".strip()) for i in interfaces
+        endpoints=[
+            Endpoint(i.url, f"{i.binding} {i.protocol_version}".strip())
+            for i in interfaces
         ],
         credentials=[in_words(scheme) for scheme in schemes],
         title="Send a message",

@@ -33,14 +33,15 @@ def read_features(
     document: Document, flags: Document, problems: Problems
 ) -> Iterator[AgentFeature]:
     """Flags, where more is to be read, and what a caller must present."""
-    problems.unknown(flags, {*FLAGS, "extensions"}, "$.capabilities")
+    problems.warn_unknown(flags, {*FLAGS, "extensions"}, "$.capabilities")
     declared: dict[str, Any] = {
-        name: problems.flag(flags, key, "$.capabilities") for key, name in FLAGS.items()
+        name: problems.boolean(flags, key, "$.capabilities")
+        for key, name in FLAGS.items()
     }
     if declared[EXTENDED_CARD] is None:
-        older = problems.flag(document, "supportsAuthenticatedExtendedCard")
+        older = problems.boolean(document, "supportsAuthenticatedExtendedCard")
         declared[EXTENDED_CARD] = older
-    documentation = problems.link(document, "documentationUrl")
+    documentation = problems.url(document, "documentationUrl")
     declared["identity.documentationUrl"] = documentation or None
     requirements = read_requirements(document, problems, "$")
     declared["security.requirements"] = requirements or None

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import urljoin
 
 from ...connections import Connection
-from ...health_requests import Ask
+from ...health_requests import HealthRequest
 from ...parsers import Parser
-from ...problems import Document, Problems, member, url_fault
-from ...records import NAME_LIMIT, AgentRecord, ProviderRecord
-from .connection import connection
+from ...problems import Document, Problems, member_path, url_error
+from ...records import CAPABILITY_NAME_LIMIT, AgentRecord, ProviderRecord
+from .connection import build_connection
 from .features import read_features, read_media
 from .records import KINDS, A2AExtension, A2AInterface, A2ASkill
 from .security import read_requirements, read_schemes, read_signatures
@@ -61,37 +61,39 @@ SINCE_V03 = (
 class A2AParser(Parser):
     slug = "a2a"
     label = "A2A"
-    expects = "an agent card needs `skills` with `url` or `supportedInterfaces`"
+    detection_hint = "an agent card needs `skills` with `url` or `supportedInterfaces`"
     well_known = ("/.well-known/agent-card.json", "/.well-known/agent.json")
     kinds = KINDS
 
-    def recognises(self, document: Document) -> bool:
+    def recognizes(self, document: Document) -> bool:
         if "supportedInterfaces" in document:
             return True
         card_like = {"url", "protocolVersion", "preferredTransport"} & document.keys()
         return "skills" in document and bool(card_like)
 
-    def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
+    def health_requests(
+        self, endpoint: str, definition_url: str
+    ) -> list[HealthRequest]:
         """For the card: where it came from, else where cards are kept."""
         if definition_url:
-            return [Ask(definition_url)]
-        return [Ask(urljoin(endpoint, path)) for path in self.well_known]
+            return [HealthRequest(definition_url)]
+        return [HealthRequest(urljoin(endpoint, path)) for path in self.well_known]
 
-    def connection(self, document: Document, record: AgentRecord) -> Connection:
-        return connection(record)
+    def build_connection(self, document: Document, record: AgentRecord) -> Connection:
+        return build_connection(record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        problems.unknown(document, CARD_MEMBERS)
+        problems.warn_unknown(document, CARD_MEMBERS)
         expect(document, ("description", "version", "capabilities", *MODES), problems)
         interfaces = read_interfaces(document, problems)
         flags = problems.object(document, "capabilities")
-        modes = [problems.texts(document, key) or [] for key in MODES]
+        modes = [problems.string_list(document, key) or [] for key in MODES]
         return AgentRecord(
             protocol=self.slug,
             endpoint=endpoint(interfaces, document, problems),
-            name=problems.required_text(document, "name"),
-            description=problems.text(document, "description"),
-            version=problems.text(document, "version"),
+            name=problems.required_string(document, "name"),
+            description=problems.string(document, "description"),
+            version=problems.string(document, "version"),
             spec_version=spec_version(document, problems),
             provider=read_provider(document, problems),
             capabilities=(
@@ -112,7 +114,7 @@ def expect(
     """Tell of members that A2A requires, and many cards do without."""
     for key in keys:
         if stated.get(key) is None:
-            problems.warning(member(at, key), "is required by A2A; missing")
+            problems.warning(member_path(at, key), "is required by A2A; missing")
 
 
 def is_v1(document: Document) -> bool:
@@ -128,7 +130,7 @@ def spec_version(document: Document, problems: Problems) -> str:
         return said if isinstance(said, str) and said else "1.0"
     if all(document.get(key) is None for key in SINCE_V03):
         return "0.2"
-    return problems.text(document, "protocolVersion") or "0.3.0"
+    return problems.string(document, "protocolVersion") or "0.3.0"
 
 
 def read_interfaces(document: Document, problems: Problems) -> list[A2AInterface]:
@@ -138,17 +140,17 @@ def read_interfaces(document: Document, problems: Problems) -> list[A2AInterface
 
 def stated_interfaces(document: Document, problems: Problems) -> Iterator[A2AInterface]:
     if is_v1(document):
-        for path, stated in problems.objects(document, "supportedInterfaces"):
+        for path, stated in problems.iter_objects(document, "supportedInterfaces"):
             expect(stated, ("protocolBinding", "protocolVersion"), problems, path)
             yield read_interface(path, stated, "protocolBinding", problems)
         return
     if document.get("supportedInterfaces"):
         problems.warning("$.supportedInterfaces", "should be a list; ignored")
-    url = problems.text(document, "url")
+    url = problems.string(document, "url")
     if url.strip():
-        binding = problems.text(document, "preferredTransport") or "JSONRPC"
+        binding = problems.string(document, "preferredTransport") or "JSONRPC"
         yield A2AInterface(name=label(url), url=url, binding=binding, path="$.url")
-    for path, stated in problems.objects(document, "additionalInterfaces"):
+    for path, stated in problems.iter_objects(document, "additionalInterfaces"):
         expect(stated, ("transport",), problems, path)
         yield read_interface(path, stated, "transport", problems)
 
@@ -156,28 +158,32 @@ def stated_interfaces(document: Document, problems: Problems) -> Iterator[A2AInt
 def read_interface(
     path: str, stated: Document, binding: str, problems: Problems
 ) -> A2AInterface:
-    problems.unknown(stated, INTERFACE_MEMBERS | {binding}, path)
-    url = problems.required_text(stated, "url", path)
+    problems.warn_unknown(stated, INTERFACE_MEMBERS | {binding}, path)
+    url = problems.required_string(stated, "url", path)
     return A2AInterface(
         name=label(url),
         url=url,
-        binding=problems.text(stated, binding, path),
-        protocol_version=problems.text(stated, "protocolVersion", path),
-        tenant=problems.text(stated, "tenant", path) or None,
+        binding=problems.string(stated, binding, path),
+        protocol_version=problems.string(stated, "protocolVersion", path),
+        tenant=problems.string(stated, "tenant", path) or None,
         path=path,
     )
 
 
 def label(url: str) -> str:
     """A URL as a name; an endless one is cut here and whole in `url`."""
-    return url if len(url) <= NAME_LIMIT else url[: NAME_LIMIT - 1] + "…"
+    return (
+        url
+        if len(url) <= CAPABILITY_NAME_LIMIT
+        else url[: CAPABILITY_NAME_LIMIT - 1] + "…"
+    )
 
 
 def endpoint(
     interfaces: list[A2AInterface], document: Document, problems: Problems
 ) -> str:
     """The preferred web address; a gRPC target is listed, but is no identity."""
-    faults = [(stated, url_fault(stated.url)) for stated in interfaces if stated.url]
+    faults = [(stated, url_error(stated.url)) for stated in interfaces if stated.url]
     fit = [interface.url for interface, fault in faults if not fault]
     for interface, fault in faults:
         if fault and fit:
@@ -192,9 +198,9 @@ def endpoint(
 
 def read_provider(document: Document, problems: Problems) -> ProviderRecord | None:
     stated = problems.object(document, "provider")
-    problems.unknown(stated, {"organization", "url"}, "$.provider")
-    organization = problems.text(stated, "organization", "$.provider").strip()
-    url = problems.link(stated, "url", "$.provider")
+    problems.warn_unknown(stated, {"organization", "url"}, "$.provider")
+    organization = problems.string(stated, "organization", "$.provider").strip()
+    url = problems.url(stated, "url", "$.provider")
     if stated and not organization:
         problems.warning("$.provider.organization", "is missing; provider ignored")
     return ProviderRecord(organization, url=url) if organization else None
@@ -205,8 +211,8 @@ def read_skills(
 ) -> Iterator[A2ASkill]:
     if document.get("skills") is None:
         problems.error("$.skills", "must be a list of objects")
-    for path, stated in problems.objects(document, "skills"):
-        problems.unknown(stated, SKILL_MEMBERS, path)
+    for path, stated in problems.iter_objects(document, "skills"):
+        problems.warn_unknown(stated, SKILL_MEMBERS, path)
         expect(stated, ("id", "description", "tags"), problems, path)
         yield read_skill(path, stated, modes, problems)
 
@@ -217,29 +223,30 @@ def read_skill(
     """One skill; modes it does not state are the card's."""
     default_inputs, default_outputs = modes
     return A2ASkill(
-        name=problems.required_text(stated, "name", path),
-        description=problems.text(stated, "description", path),
-        id=problems.text(stated, "id", path),
-        tags=problems.texts(stated, "tags", path) or [],
-        input_modes=problems.texts(stated, "inputModes", path) or default_inputs,
-        output_modes=problems.texts(stated, "outputModes", path) or default_outputs,
+        name=problems.required_string(stated, "name", path),
+        description=problems.string(stated, "description", path),
+        id=problems.string(stated, "id", path),
+        tags=problems.string_list(stated, "tags", path) or [],
+        input_modes=problems.string_list(stated, "inputModes", path) or default_inputs,
+        output_modes=problems.string_list(stated, "outputModes", path)
+        or default_outputs,
         security=read_requirements(stated, problems, path),
         path=path,
     )
 
 
 def read_extensions(flags: Document, problems: Problems) -> Iterator[A2AExtension]:
-    for path, stated in problems.objects(flags, "extensions", "$.capabilities"):
-        problems.unknown(stated, EXTENSION_MEMBERS, path)
-        uri = problems.text(stated, "uri", path)
+    for path, stated in problems.iter_objects(flags, "extensions", "$.capabilities"):
+        problems.warn_unknown(stated, EXTENSION_MEMBERS, path)
+        uri = problems.string(stated, "uri", path)
         if not uri.strip():
             problems.warning(path, "extension without a uri; ignored")
             continue
         yield A2AExtension(
             name=uri,
-            description=problems.text(stated, "description", path),
+            description=problems.string(stated, "description", path),
             uri=uri,
-            required=problems.flag(stated, "required", path) or False,
+            required=problems.boolean(stated, "required", path) or False,
             params=problems.object(stated, "params", path) or None,
             path=path,
         )

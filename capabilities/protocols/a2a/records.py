@@ -20,7 +20,7 @@ class A2ASkill(CapabilityRecord):
     output_modes: list[str] = field(default_factory=list)
     security: Requirements | None = None
 
-    def telling_name(self) -> str:
+    def disambiguated_name(self) -> str:
         return f"{self.name} ({self.id})" if self.id else self.name
 
 
@@ -33,7 +33,7 @@ class A2AInterface(CapabilityRecord):
     protocol_version: str = ""
     tenant: str | None = None
 
-    def telling_name(self) -> str:
+    def disambiguated_name(self) -> str:
         return f"{self.url}#{self.binding}" if self.binding else self.name
 
 
@@ -49,7 +49,9 @@ class A2ASecurityScheme(CapabilityRecord):
     fields: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, description: str, properties: Mapping[str, Any]) -> Self:
+    def from_stored(
+        cls, name: str, description: str, properties: Mapping[str, Any]
+    ) -> Self:
         own = {key: properties.get(key, "") for key in ("key", "type", "method")}
         rest = {key: value for key, value in properties.items() if key not in own}
         return cls(name=name, description=description, fields=rest, **own)
@@ -59,7 +61,7 @@ class A2ASecurityScheme(CapabilityRecord):
         own = {"key": self.key, "type": self.type, "method": self.method}
         return self.fields | own
 
-    def telling_name(self) -> str:
+    def disambiguated_name(self) -> str:
         return f"{self.name} ({self.key})" if self.key else self.name
 
 
@@ -82,7 +84,7 @@ class A2ASignature(CapabilityRecord):
     signature: str = ""
     header: dict[str, Any] | None = None
 
-    def telling_name(self) -> str:
+    def disambiguated_name(self) -> str:
         return f"{self.algorithm}:{self.key_id}" if self.key_id else self.name
 
 
@@ -94,9 +96,9 @@ KINDS = (
         A2ASkill,
         discoverable=True,
         icon="sparkles",
-        listed=("tags", "input_modes", "output_modes"),
-        searched=("tags",),
-        relied_on=True,
+        list_properties=("tags", "input_modes", "output_modes"),
+        search_properties=("tags",),
+        removal_breaks_clients=True,
     ),
     Kind(
         "a2a.interface",
@@ -105,7 +107,7 @@ KINDS = (
         A2AInterface,
         discoverable=False,
         icon="plug",
-        relied_on=True,
+        removal_breaks_clients=True,
     ),
     Kind(
         "a2a.security_scheme",
@@ -114,8 +116,8 @@ KINDS = (
         A2ASecurityScheme,
         discoverable=False,
         icon="lock",
-        relied_on=True,
-        told_apart_by="key",
+        removal_breaks_clients=True,
+        identity_property="key",
     ),
     Kind("a2a.extension", "A2A Extension", "a2a", A2AExtension, False, "puzzle"),
     Kind("a2a.signature", "A2A Signature", "a2a", A2ASignature, False, "pen"),

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from ...documents import text_fault
-from ...problems import Document, Problems, member
+from ...documents import text_error
+from ...problems import Document, Problems, member_path
 from .records import A2ASecurityScheme, A2ASignature, Requirements
 
 # The wrapper of revision 1.0 around each scheme, and its name before that.
@@ -48,40 +48,44 @@ def read_requirements(
     else:
         return None
     if not isinstance(stated[key], list):
-        problems.warning(member(at, key), "should be a list of objects; ignored")
+        problems.warning(member_path(at, key), "should be a list of objects; ignored")
         return None
     return [
         unwrap(alternative, problems, path)
-        for path, alternative in problems.objects(stated, key, at)
+        for path, alternative in problems.iter_objects(stated, key, at)
     ]
 
 
 def v1_requirement(
     alternative: Document, problems: Problems, at: str
 ) -> dict[str, list[str]]:
-    problems.unknown(alternative, {"schemes"}, at)
+    problems.warn_unknown(alternative, {"schemes"}, at)
     schemes = problems.object(alternative, "schemes", at)
-    at = member(at, "schemes")
+    at = member_path(at, "schemes")
     requirement = {}
     for key in schemes:
         scopes = problems.object(schemes, key, at)
-        problems.unknown(scopes, {"list"}, member(at, key))
-        requirement[key] = problems.texts(scopes, "list", member(at, key)) or []
+        problems.warn_unknown(scopes, {"list"}, member_path(at, key))
+        requirement[key] = (
+            problems.string_list(scopes, "list", member_path(at, key)) or []
+        )
     return requirement
 
 
 def v0_requirement(
     alternative: Document, problems: Problems, at: str
 ) -> dict[str, list[str]]:
-    return {key: problems.texts(alternative, key, at) or [] for key in alternative}
+    return {
+        key: problems.string_list(alternative, key, at) or [] for key in alternative
+    }
 
 
 def read_schemes(document: Document, problems: Problems) -> Iterator[A2ASecurityScheme]:
     schemes = problems.object(document, "securitySchemes")
     for key in schemes:
-        path = member("$.securitySchemes", key)
+        path = member_path("$.securitySchemes", key)
         stated = problems.object(schemes, key, "$.securitySchemes")
-        problems.unknown(stated, SCHEME_MEMBERS | WRAPPERS.keys(), path)
+        problems.warn_unknown(stated, SCHEME_MEMBERS | WRAPPERS.keys(), path)
         yield read_scheme(key, path, stated, problems)
 
 
@@ -91,16 +95,19 @@ def read_scheme(
     """One scheme; in a dual card the wrapper says all that the old spelling does."""
     wrapper = next((name for name in WRAPPERS if stated.get(name) is not None), "")
     if wrapper:
-        inner, place = problems.object(stated, wrapper, path), member(path, wrapper)
-        problems.unknown(inner, SCHEME_MEMBERS, place)
+        inner, place = (
+            problems.object(stated, wrapper, path),
+            member_path(path, wrapper),
+        )
+        problems.warn_unknown(inner, SCHEME_MEMBERS, place)
     else:
         inner, place = stated, path
-    kind = WRAPPERS.get(wrapper) or problems.text(stated, "type", path).strip()
+    kind = WRAPPERS.get(wrapper) or problems.string(stated, "type", path).strip()
     if kind not in WRAPPERS.values():
         problems.warning(path, f"security scheme type is unknown: {kind or 'missing'}")
     return A2ASecurityScheme(
         name=kind or "unknown",
-        description=problems.text(inner, "description", place),
+        description=problems.string(inner, "description", place),
         key=key,
         type=kind or "unknown",
         method=scheme_method(kind, inner),
@@ -128,20 +135,20 @@ def snake_case(name: str) -> str:
 
 
 def read_signatures(document: Document, problems: Problems) -> Iterator[A2ASignature]:
-    for path, stated in problems.objects(document, "signatures"):
-        problems.unknown(stated, SIGNATURE_MEMBERS, path)
-        protected = problems.text(stated, "protected", path)
+    for path, stated in problems.iter_objects(document, "signatures"):
+        problems.warn_unknown(stated, SIGNATURE_MEMBERS, path)
+        protected = problems.string(stated, "protected", path)
         header = protected_header(protected)
         algorithm = header_text(header, "alg")
         if not algorithm:
             message = "is no base64url JSON header that names an algorithm"
-            problems.warning(member(path, "protected"), message)
+            problems.warning(member_path(path, "protected"), message)
         yield A2ASignature(
             name=algorithm or "unknown",
             algorithm=algorithm or "unknown",
             key_id=header_text(header, "kid"),
             protected=protected,
-            signature=problems.text(stated, "signature", path),
+            signature=problems.string(stated, "signature", path),
             header=problems.object(stated, "header", path) or None,
             path=path,
         )
@@ -159,6 +166,6 @@ def protected_header(protected: str) -> Document | None:
 def header_text(header: Document | None, key: str) -> str:
     """A text of the decoded header, which the walk over the card never saw."""
     value = (header or {}).get(key)
-    if not isinstance(value, str) or not value.strip() or text_fault(value):
+    if not isinstance(value, str) or not value.strip() or text_error(value):
         return ""
     return value

@@ -1,7 +1,7 @@
-"""AG-UI agents, by the capabilities they declare: https://docs.ag-ui.com."""
+"""The AG-UI protocol (https://docs.ag-ui.com): AgentCapabilities documents."""
 
 from .parser import AGUIParser
 from .schema import capabilities_schema
-from .snapshot import Facts, take_snapshot
+from .snapshot import SnapshotSource, take_snapshot
 
-__all__ = ["AGUIParser", "Facts", "capabilities_schema", "take_snapshot"]
+__all__ = ["AGUIParser", "SnapshotSource", "capabilities_schema", "take_snapshot"]

@@ -1,26 +1,27 @@
-"""Where an AG-UI agent is, and where it tells what it can do."""
+"""The URLs of an AG-UI agent and of its capabilities."""
 
 from urllib.parse import urlsplit, urlunsplit
 
-CAPABILITIES = "/capabilities"
+CAPABILITIES_PATH = "/capabilities"
 
 
 def capabilities_url(url: str) -> str:
-    """`/capabilities` under the agent's own path; a query string stays."""
+    """Return the URL of the agent's capabilities: `/capabilities` below its path."""
     parts = urlsplit(url)
-    path = f"{parts.path.rstrip('/')}{CAPABILITIES}"
+    path = f"{parts.path.rstrip('/')}{CAPABILITIES_PATH}"
     return urlunsplit(parts._replace(path=path, fragment=""))
 
 
-def host(url: str) -> tuple[str, str]:
+def get_origin(url: str) -> tuple[str, str]:
+    """Return the scheme and the host with its port."""
     parts = urlsplit(url)
     return parts.scheme, parts.netloc
 
 
 def agent_url(url: str) -> str:
-    """The agent itself, also when somebody gave the place where it tells."""
+    """Return the URL of the agent, given that or the URL of its capabilities."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
-    if not path.endswith(CAPABILITIES):
+    if not path.endswith(CAPABILITIES_PATH):
         return url
-    return urlunsplit(parts._replace(path=path.removesuffix(CAPABILITIES)))
+    return urlunsplit(parts._replace(path=path.removesuffix(CAPABILITIES_PATH)))

@@ -1,13 +1,13 @@
-"""How to run an AG-UI agent, given where it is."""
+"""How clients run an AG-UI agent."""
 
 import json
 import shlex
 
-from ...connections import Connection, Way
-from ...records import AgentRecord, is_web
+from ...connections import Connection, Endpoint
+from ...records import AgentRecord, is_web_url
 
-# The least that AG-UI takes as the input of a run.
-RUN = {
+# The smallest RunAgentInput that AG-UI accepts.
+MINIMAL_RUN_INPUT = {
     "threadId": "thread-1",
     "runId": "run-1",
     "state": {},
@@ -18,23 +18,23 @@ RUN = {
 }
 
 
-def connection(record: AgentRecord) -> Connection:
-    if not is_web(record.endpoint):
-        return Connection(remark="There is no address: the definition names none.")
+def build_connection(record: AgentRecord) -> Connection:
+    if not is_web_url(record.endpoint):
+        return Connection(unavailable_reason="The definition contains no endpoint.")
     return Connection(
-        ways=[Way(record.endpoint, "AG-UI over HTTP")],
+        endpoints=[Endpoint(record.endpoint, "AG-UI over HTTP")],
         title="Run the agent",
-        snippet=curl(record.endpoint),
+        snippet=curl_command(record.endpoint),
     )
 
 
-def curl(url: str) -> str:
-    """One run, its events as they come."""
+def curl_command(url: str) -> str:
+    """Return a shell command that runs the agent once and prints its event stream."""
     return " \\\n  ".join(
         [
             "curl -N -X POST " + shlex.quote(url),
             "-H 'Content-Type: application/json'",
             "-H 'Accept: text/event-stream'",
-            "-d " + shlex.quote(json.dumps(RUN)),
+            "-d " + shlex.quote(json.dumps(MINIMAL_RUN_INPUT)),
         ]
     )

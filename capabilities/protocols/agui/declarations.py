@@ -1,154 +1,184 @@
-"""What an agent declares, spelled as in 1.0 and rid of what has a wrong type."""
+"""Read an AgentCapabilities document: normalize its spelling, drop invalid values."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ...features import BY_STEPS, CATEGORIES, CUSTOM, Shape, Steps, sound
-from ...problems import Document, Problems, member
-from ...spellings import LISTS, Spelled, spelled
-from .detection import ADDRESS
+from ...features import (
+    CATEGORY_NAMES,
+    CUSTOM,
+    FEATURES_BY_KEY_PATH,
+    KeyPath,
+    Shape,
+    clean_value,
+)
+from ...problems import Document, Problems, member_path
+from ...spellings import LIST_KEY_PATHS, NormalizedDocument, normalize_spelling
+from .detection import ENDPOINT_MEMBER
 
-GROUPS: tuple[Steps, ...] = (
-    *((name,) for name in CATEGORIES if name != CUSTOM),
+# Members that are objects with members of their own.
+GROUP_KEY_PATHS: tuple[KeyPath, ...] = (
+    *((name,) for name in CATEGORY_NAMES if name != CUSTOM),
     ("multimodal", "input"),
     ("multimodal", "output"),
 )
-TOOLS, SUBAGENTS = LISTS
+TOOLS_KEY_PATH, SUBAGENTS_KEY_PATH = LIST_KEY_PATHS
 ITEM_MEMBERS = {
-    TOOLS: {"name", "description", "parameters", "metadata"},
-    SUBAGENTS: {"name", "description"},
+    TOOLS_KEY_PATH: {"name", "description", "parameters", "metadata"},
+    SUBAGENTS_KEY_PATH: {"name", "description"},
 }
-ROOT_MEMBERS = {ADDRESS, "$schema"}
+# Members of the root besides the categories.
+EXTRA_ROOT_MEMBERS = {ENDPOINT_MEMBER, "$schema"}
 
 
-class Item(NamedTuple):
-    """A tool or a sub-agent, and where it stands."""
+class DeclaredItem(NamedTuple):
+    """A tool or a sub-agent, and its JSON path in the original document."""
 
     path: str
-    stated: Document
+    document: Document
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """`document` holds what is declared, and every unknown member as it was."""
+    """A declaration in the spelling of AG-UI 1.0.
 
-    spelled: Spelled
+    `document` has the valid members, and unknown members unchanged.
+    """
+
+    normalized: NormalizedDocument
     document: Document = field(default_factory=dict)
-    tools: list[Item] = field(default_factory=list)
-    subagents: list[Item] = field(default_factory=list)
+    tools: list[DeclaredItem] = field(default_factory=list)
+    subagents: list[DeclaredItem] = field(default_factory=list)
 
-    def value(self, steps: Steps) -> Any:
-        """What is declared there; None is unknown, and never false."""
+    def value(self, key_path: KeyPath) -> Any:
+        """Return the declared value, or None if nothing is declared."""
         value: Any = self.document
-        for step in steps:
-            value = value.get(step) if isinstance(value, dict) else None
+        for key in key_path:
+            value = value.get(key) if isinstance(value, dict) else None
         return value
 
-    def place(self, steps: Steps) -> str:
-        return self.spelled.place(steps)
+    def original_path(self, key_path: KeyPath) -> str:
+        """Return the JSON path of a member as its author spelled it."""
+        return self.normalized.original_path(key_path)
 
 
 def read_declaration(document: Document, problems: Problems) -> Declaration:
-    """Everything the document declares; what cannot be meant is told and left out."""
-    declaration = Declaration(spelled(document))
-    for path in declaration.spelled.outdone:
-        problems.warning(path, "is said otherwise in AG-UI 1.0's spelling; ignored")
-    for path in declaration.spelled.unfit:
+    """Return what the document declares. Invalid values are warnings and left out."""
+    declaration = Declaration(normalize_spelling(document))
+    for path in declaration.normalized.conflicting_paths:
+        problems.warning(path, "contradicts its AG-UI 1.0 spelling; ignored")
+    for path in declaration.normalized.misplaced_paths:
         problems.warning(path, f"should be {Shape.OBJECT}; ignored")
-    stated = declaration.spelled.document
-    declaration.document.update(read_group((), stated, declaration, problems))
+    normalized = declaration.normalized.document
+    declaration.document.update(read_group((), normalized, declaration, problems))
     return declaration
 
 
 def read_group(
-    at: Steps, stated: Document, declaration: Declaration, problems: Problems
+    key_path: KeyPath, group: Document, declaration: Declaration, problems: Problems
 ) -> Document:
-    """The members of an object that are sound or unknown."""
-    kept: Document = {}
-    for key, value in stated.items():
-        steps = (*at, key)
-        if not is_known(steps):
-            message = "unknown member; kept, not interpreted"
-            problems.warning(declaration.place(steps), message)
-            kept[key] = value
+    """Return the valid and the unknown members of an object."""
+    members: Document = {}
+    for key, value in group.items():
+        member_key_path = (*key_path, key)
+        if not is_known(member_key_path):
+            path = declaration.original_path(member_key_path)
+            problems.warning(path, "unknown member; kept, not interpreted")
+            members[key] = value
         elif value is not None:
-            read = read_member(steps, value, declaration, problems)
-            kept.update({key: read} if read is not None else {})
-    return kept
+            cleaned = read_member(member_key_path, value, declaration, problems)
+            if cleaned is not None:
+                members[key] = cleaned
+    return members
 
 
-def is_known(steps: Steps) -> bool:
-    own = steps in BY_STEPS or steps in GROUPS or steps in LISTS
-    return own or steps == (CUSTOM,) or (len(steps) == 1 and steps[0] in ROOT_MEMBERS)
+def is_known(key_path: KeyPath) -> bool:
+    """Return whether AG-UI defines this member."""
+    return (
+        key_path in FEATURES_BY_KEY_PATH
+        or key_path in GROUP_KEY_PATHS
+        or key_path in LIST_KEY_PATHS
+        or key_path == (CUSTOM,)
+        or (len(key_path) == 1 and key_path[0] in EXTRA_ROOT_MEMBERS)
+    )
 
 
 def read_member(
-    steps: Steps, value: Any, declaration: Declaration, problems: Problems
+    key_path: KeyPath, value: Any, declaration: Declaration, problems: Problems
 ) -> Any:
-    """A known member; None, and a warning, when it holds what it cannot."""
-    path = declaration.place(steps)
-    if steps in LISTS:
-        return read_list(steps, value, declaration, problems)
-    if steps in BY_STEPS:
-        return read_value(BY_STEPS[steps].shape, value, path, problems)
-    if steps == (CUSTOM,) or steps in GROUPS:
-        stated = read_value(Shape.OBJECT, value, path, problems)
-        if stated is None or steps == (CUSTOM,):
-            return stated
-        return read_group(steps, stated, declaration, problems)
+    """Return the value of a known member, or None with a warning if it is invalid."""
+    path = declaration.original_path(key_path)
+    if key_path in LIST_KEY_PATHS:
+        return read_list(key_path, value, declaration, problems)
+    if key_path in FEATURES_BY_KEY_PATH:
+        shape = FEATURES_BY_KEY_PATH[key_path].shape
+        return read_value(shape, value, path, problems)
+    if key_path == (CUSTOM,) or key_path in GROUP_KEY_PATHS:
+        group = read_value(Shape.OBJECT, value, path, problems)
+        if group is None or key_path == (CUSTOM,):
+            return group
+        return read_group(key_path, group, declaration, problems)
     return value
 
 
 def read_value(shape: Shape, value: Any, path: str, problems: Problems) -> Any:
-    read = sound(shape, value)
-    if read is None:
+    cleaned = clean_value(shape, value)
+    if cleaned is None:
         problems.warning(path, f"should be {shape}; ignored")
-    elif shape is Shape.TEXTS:
-        for n, each in enumerate(value):
-            if not isinstance(each, str):
+    elif shape is Shape.STRING_LIST:
+        for n, item in enumerate(value):
+            if not isinstance(item, str):
                 problems.warning(f"{path}[{n}]", "should be a string; ignored")
-    return read
+    return cleaned
 
 
 def read_list(
-    steps: Steps, value: Any, declaration: Declaration, problems: Problems
+    key_path: KeyPath, value: Any, declaration: Declaration, problems: Problems
 ) -> list[Document] | None:
-    """The tools or sub-agents that have a name."""
-    path = declaration.place(steps)
+    """Return the tools or sub-agents that have a name, and add them to the result."""
+    path = declaration.original_path(key_path)
     if not isinstance(value, list):
         problems.warning(path, "should be a list of objects; ignored")
         return None
-    found = declaration.tools if steps == TOOLS else declaration.subagents
-    for item in objects(value, path, problems):
-        if read := read_item(steps, item, problems):
-            found.append(Item(item.path, read))
-    return [item.stated for item in found]
+    is_tools = key_path == TOOLS_KEY_PATH
+    items = declaration.tools if is_tools else declaration.subagents
+    for item in iter_items(value, path, problems):
+        if document := read_item(key_path, item, problems):
+            items.append(DeclaredItem(item.path, document))
+    return [item.document for item in items]
 
 
-def objects(values: list[Any], path: str, problems: Problems) -> Iterator[Item]:
+def iter_items(
+    values: list[Any], path: str, problems: Problems
+) -> Iterator[DeclaredItem]:
     for n, value in enumerate(values):
         if isinstance(value, dict):
-            yield Item(f"{path}[{n}]", value)
+            yield DeclaredItem(f"{path}[{n}]", value)
         else:
-            problems.warning(f"{path}[{n}]", "should be an object; left out")
+            problems.warning(f"{path}[{n}]", "should be an object; ignored")
 
 
-def read_item(steps: Steps, item: Item, problems: Problems) -> Document:
-    """A tool or sub-agent of sound members, {} when it has no name to call it by."""
-    path, stated = item
-    name = stated.get("name")
+def read_item(key_path: KeyPath, item: DeclaredItem, problems: Problems) -> Document:
+    """Return the valid members of a tool or sub-agent, or {} if it has no name."""
+    path, document = item
+    name = document.get("name")
     if not isinstance(name, str) or not name.strip():
-        message = "must be a non-empty string; left out"
-        problems.warning(member(path, "name"), message)
+        message = "must be a non-empty string; the item is ignored"
+        problems.warning(member_path(path, "name"), message)
         return {}
-    problems.unknown(stated, ITEM_MEMBERS[steps], path)
-    kept = {key: value for key, value in stated.items() if value is not None}
-    lacks_description = "description" not in kept
-    for key, shape in (("description", Shape.TEXT), ("metadata", Shape.OBJECT)):
-        if key in kept and key in ITEM_MEMBERS[steps]:
-            read = read_value(shape, kept.pop(key), member(path, key), problems)
-            kept.update({key: read} if read is not None else {})
-    if steps == TOOLS and lacks_description:
-        problems.warning(member(path, "description"), "is required by AG-UI; missing")
-    return {"description": "", **kept} if steps == TOOLS else kept
+    problems.warn_unknown(document, ITEM_MEMBERS[key_path], path)
+    members = {key: value for key, value in document.items() if value is not None}
+    lacks_description = "description" not in members
+    for key, shape in (("description", Shape.STRING), ("metadata", Shape.OBJECT)):
+        if key in members and key in ITEM_MEMBERS[key_path]:
+            value = members.pop(key)
+            cleaned = read_value(shape, value, member_path(path, key), problems)
+            if cleaned is not None:
+                members[key] = cleaned
+    if key_path != TOOLS_KEY_PATH:
+        return members
+    if lacks_description:
+        problems.warning(
+            member_path(path, "description"), "is required by AG-UI but missing"
+        )
+    return {"description": "", **members}

@@ -1,11 +1,11 @@
-"""By what a declaration of AG-UI's is told from other documents."""
+"""Tell AgentCapabilities documents apart from those of other protocols."""
 
-from ...features import CATEGORIES, TRANSPORT
+from ...features import CATEGORY_NAMES, TRANSPORT
 from ...problems import Document
 from ...spellings import ROOT_SPELLINGS
 
-# Members that A2A, MCP, AGH or configuration agents have, and AG-UI has not.
-FOREIGN = {
+# Members of A2A, MCP, AGH or configuration documents that AG-UI does not have.
+NON_AGUI_MEMBERS = {
     "capabilities",
     "peer_id",
     "protocolVersion",
@@ -15,8 +15,8 @@ FOREIGN = {
     "supportedInterfaces",
     "version_detail",
 }
-# What MCP lists; of these AG-UI knows `tools`, as an object.
-FOREIGN_LISTS = (
+# Lists of MCP documents. In AG-UI, `tools` is an object and the others do not exist.
+NON_AGUI_LISTS = (
     "packages",
     "prompts",
     "remotes",
@@ -24,28 +24,31 @@ FOREIGN_LISTS = (
     "resources",
     "tools",
 )
-FLAGS = {feature.steps[1] for feature in TRANSPORT.features}
-# Where the agent is, added to what it declares of itself.
-ADDRESS = "url"
+TRANSPORT_FLAGS = {feature.key_path[1] for feature in TRANSPORT.features}
+# AG-UI has no member for the agent's URL. This one is added to its documents.
+ENDPOINT_MEMBER = "url"
 
 
 def has_category(document: Document) -> bool:
-    """Whether a category is there, in any spelling, as an object."""
-    keys = (*CATEGORIES, *ROOT_SPELLINGS)
+    """Return whether a category is present as an object, in any spelling."""
+    keys = (*CATEGORY_NAMES, *ROOT_SPELLINGS)
     return any(isinstance(document.get(key), dict) for key in keys)
 
 
 def declares_nothing(document: Document) -> bool:
-    """Whether it is as good as `{}`, which is how an agent says nothing of itself."""
-    return all(value is None for key, value in document.items() if key != ADDRESS)
+    """Return whether the document has no members, apart from the agent's URL."""
+    return all(
+        value is None for key, value in document.items() if key != ENDPOINT_MEMBER
+    )
 
 
 def is_foreign(document: Document) -> bool:
+    """Return whether the document looks like one of another protocol."""
     return (
-        bool(FOREIGN & document.keys())
-        # AG-UI has an agent's name inside its identity, and nowhere else.
+        bool(NON_AGUI_MEMBERS & document.keys())
+        # AG-UI has the name of an agent only in `identity`.
         or isinstance(document.get("name"), str)
-        or any(isinstance(document.get(key), list) for key in FOREIGN_LISTS)
+        or any(isinstance(document.get(key), list) for key in NON_AGUI_LISTS)
         or isinstance(document.get("transport"), str)
         or has_foreign_transport(document)
         or "modelcontextprotocol.io" in str(document.get("$schema"))
@@ -53,17 +56,17 @@ def is_foreign(document: Document) -> bool:
 
 
 def has_foreign_transport(document: Document) -> bool:
-    """Whether `transport` names a type, as MCP has it, and nothing speaks for AG-UI."""
-    stated = document.get("transport")
-    if not isinstance(stated, dict):
+    """Return whether `transport` is that of MCP: it has a `type` and no AG-UI flag."""
+    transport = document.get("transport")
+    if not isinstance(transport, dict):
         return False
     others = {key: document[key] for key in document if key != "transport"}
-    speaks = FLAGS & stated.keys() or has_category(others)
-    return isinstance(stated.get("type"), str) and not speaks
+    looks_like_agui = TRANSPORT_FLAGS & transport.keys() or has_category(others)
+    return isinstance(transport.get("type"), str) and not looks_like_agui
 
 
 def is_event_matrix(document: Document) -> bool:
-    """What AWS Strands serves where others serve their capabilities."""
+    """Return whether this is what AWS Strands serves instead of its capabilities."""
     parts = (document.get("events"), document.get("features"))
     is_matrix = all(isinstance(part, dict) for part in parts)
     return is_matrix and not has_category(document)

@@ -1,4 +1,4 @@
-"""AG-UI agents, read from the AgentCapabilities they declare."""
+"""Parse AgentCapabilities documents of AG-UI agents."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -6,30 +6,30 @@ from typing import Any
 
 from ...connections import Connection
 from ...features import (
-    CATALOGUED,
-    CATEGORIES,
+    CATEGORY_NAMES,
     CUSTOM,
-    DECLARED,
+    DECLARED_FEATURES,
+    IDENTITY_FIELDS,
     AgentFeature,
+    KeyPath,
     Shape,
-    Steps,
 )
-from ...health_requests import Ask
+from ...health_requests import HealthRequest
 from ...interfaces import EndpointPolicy
 from ...parsers import Parser
-from ...problems import Document, Problems, member, url_fault
+from ...problems import Document, Problems, member_path, url_error
 from ...records import (
+    CAPABILITY_NAME_LIMIT,
     DISPLAY_NAME_LIMIT,
-    NAME_LIMIT,
     AgentRecord,
     CapabilityRecord,
     ProviderRecord,
 )
-from .addresses import agent_url, capabilities_url, host
-from .connection import connection
-from .declarations import TOOLS, Declaration, read_declaration
+from .addresses import agent_url, capabilities_url, get_origin
+from .connection import build_connection
+from .declarations import TOOLS_KEY_PATH, Declaration, read_declaration
 from .detection import (
-    ADDRESS,
+    ENDPOINT_MEMBER,
     declares_nothing,
     has_category,
     is_event_matrix,
@@ -37,65 +37,70 @@ from .detection import (
 )
 from .records import KINDS, AGUISubagent, AGUITool
 
-# How an agent answers that does not tell what it can do.
-UNDECLARED = (404, 410, 501)
-SUPPORTED = ("tools", "supported")
-# As much of what only this agent has a name for is searched and compared.
-INSIDE_LIMIT = 100
+# Responses of an agent that does not serve its capabilities.
+NO_CAPABILITIES_STATUSES = (404, 410, 501)
+TOOLS_SUPPORTED = ("tools", "supported")
+# The number of members read from an object whose members AG-UI does not define.
+FREE_MEMBER_LIMIT = 100
 
 
 class AGUIParser(Parser):
     slug = "agui"
     label = "AG-UI"
-    expects = "AgentCapabilities need a category such as `identity` or `transport`"
+    detection_hint = "AgentCapabilities need a category like `identity` or `transport`"
     kinds = KINDS
     endpoint_policy = EndpointPolicy(
-        "AG-UI agents tell what they support at /capabilities; where one does not,"
-        " give its declaration and its endpoint"
+        "AG-UI agents declare their capabilities at /capabilities. If this agent does"
+        " not, submit its declaration and its endpoint"
     )
-    places = {f"$.{key}": f"$.identity.{key}" for key in CATALOGUED}
+    path_overrides = {f"$.{key}": f"$.identity.{key}" for key in IDENTITY_FIELDS}
 
-    def recognises(self, document: Document) -> bool:
-        """By any category; also what Strands serves instead, to say what it is."""
-        known = has_category(document) or is_event_matrix(document)
-        return known and not is_foreign(document)
+    def recognizes(self, document: Document) -> bool:
+        # An event matrix is recognized so that its error names what it is.
+        is_agui = has_category(document) or is_event_matrix(document)
+        return is_agui and not is_foreign(document)
 
-    def published(self, url: str) -> list[str]:
+    def definition_urls(self, url: str) -> list[str]:
         return [capabilities_url(agent_url(url))]
 
-    def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
-        """For its capabilities, else the agent itself: few have both."""
-        place = definition_url or capabilities_url(endpoint)
-        itself = Ask(endpoint, after=UNDECLARED)
-        if host(place) != host(endpoint):
-            # Who keeps its declaration need not know how it is.
-            return [itself]
-        return [Ask(place, headers={"Accept": "application/json"}), itself]
+    def health_requests(
+        self, endpoint: str, definition_url: str
+    ) -> list[HealthRequest]:
+        """Request the capabilities, and the agent itself if it does not serve them."""
+        url = definition_url or capabilities_url(endpoint)
+        agent_request = HealthRequest(
+            endpoint, only_after_statuses=NO_CAPABILITIES_STATUSES
+        )
+        if get_origin(url) != get_origin(endpoint):
+            # Another host may serve the declaration while the agent is down.
+            return [agent_request]
+        headers = {"Accept": "application/json"}
+        return [HealthRequest(url, headers=headers), agent_request]
 
-    def connection(self, document: Document, record: AgentRecord) -> Connection:
-        return connection(record)
+    def build_connection(self, document: Document, record: AgentRecord) -> Connection:
+        return build_connection(record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        if reason := refusal(document):
-            problems.error("$", reason)
+        if error_text := document_error(document):
+            problems.error("$", error_text)
             return AgentRecord(protocol=self.slug, endpoint="")
         declaration = read_declaration(document, problems)
         identity = declaration.document.get("identity", {})
         endpoint = read_endpoint(document, identity, problems)
-        offered = tuple(read_offered(declaration, problems))
+        capabilities = tuple(read_capabilities(declaration, problems))
         return AgentRecord(
             protocol=self.slug,
             endpoint=endpoint,
-            name=read_name(identity, offered, endpoint),
+            name=read_name(identity, capabilities, endpoint),
             description=identity.get("description", ""),
             version=identity.get("version", ""),
             provider=read_provider(identity),
-            capabilities=(*offered, *read_features(declaration, problems)),
+            capabilities=(*capabilities, *read_features(declaration, problems)),
         )
 
 
-def refusal(document: Document) -> str:
-    """Why the document declares nothing that AG-UI knows, or ''."""
+def document_error(document: Document) -> str:
+    """Return why this is not an AgentCapabilities document, or ""."""
     if is_event_matrix(document):
         return (
             "is the matrix of events and features that AWS Strands serves,"
@@ -103,32 +108,35 @@ def refusal(document: Document) -> str:
         )
     if has_category(document) or declares_nothing(document):
         return ""
-    return f"has none of AG-UI's categories as an object: {', '.join(CATEGORIES)}"
+    return f"has none of AG-UI's categories as an object: {', '.join(CATEGORY_NAMES)}"
 
 
 def read_endpoint(document: Document, identity: Document, problems: Problems) -> str:
-    """Its address, else a name that stands for one."""
-    url = document.get(ADDRESS)
+    """Return the agent's URL, or an identifier with its name if there is no URL."""
+    url = document.get(ENDPOINT_MEMBER)
     if url is not None:
-        fault = url_fault(url) if isinstance(url, str) else "must be a string"
-        if fault:
-            problems.error(member("$", ADDRESS), fault)
-        return "" if fault else agent_url(str(url))
+        error_text = url_error(url) if isinstance(url, str) else "must be a string"
+        if error_text:
+            problems.error(member_path("$", ENDPOINT_MEMBER), error_text)
+        return "" if error_text else agent_url(str(url))
     name = identity.get("name", "").strip()
     if not name:
-        message = "needs an endpoint: AG-UI names none, nor has it an identity.name"
+        message = "needs an endpoint, because it has neither `url` nor `identity.name`"
         problems.error("$", message)
     return f"agui:{name}" if name else ""
 
 
 def read_name(
-    identity: Document, offered: tuple[CapabilityRecord, ...], endpoint: str
+    identity: Document, capabilities: tuple[CapabilityRecord, ...], endpoint: str
 ) -> str:
-    """Its name or framework; else, without an offer to be known by, its address."""
+    """Return the name or the framework of the agent.
+
+    Without these, return "" if it has capabilities to be named after, else its URL.
+    """
     for key in ("name", "type"):
         if name := identity.get(key, "").strip():
             return str(name)
-    return "" if offered else endpoint[:DISPLAY_NAME_LIMIT]
+    return "" if capabilities else endpoint[:DISPLAY_NAME_LIMIT]
 
 
 def read_provider(identity: Document) -> ProviderRecord | None:
@@ -136,27 +144,27 @@ def read_provider(identity: Document) -> ProviderRecord | None:
     return ProviderRecord(organization) if organization else None
 
 
-def read_offered(
+def read_capabilities(
     declaration: Declaration, problems: Problems
 ) -> Iterator[CapabilityRecord]:
-    """Tools, unless they are switched off, and sub-agents."""
-    if declaration.value(SUPPORTED) is not False:
+    """Yield the sub-agents, and the tools unless `tools.supported` is false."""
+    if declaration.value(TOOLS_SUPPORTED) is not False:
         yield from read_tools(declaration)
     elif declaration.tools:
-        message = "tools.supported is false: these are not offered"
-        problems.warning(declaration.place(TOOLS), message)
-    for path, stated in declaration.subagents:
-        about = stated.get("description", "")
-        yield AGUISubagent(name=stated["name"], description=about, path=path)
+        path = declaration.original_path(TOOLS_KEY_PATH)
+        problems.warning(path, "ignored, because tools.supported is false")
+    for path, subagent in declaration.subagents:
+        description = subagent.get("description", "")
+        yield AGUISubagent(name=subagent["name"], description=description, path=path)
 
 
 def read_tools(declaration: Declaration) -> Iterator[AGUITool]:
-    for path, stated in declaration.tools:
+    for path, tool in declaration.tools:
         yield AGUITool(
-            name=stated["name"],
-            description=stated["description"],
-            parameters=stated.get("parameters"),
-            metadata=stated.get("metadata"),
+            name=tool["name"],
+            description=tool["description"],
+            parameters=tool.get("parameters"),
+            metadata=tool.get("metadata"),
             path=path,
         )
 
@@ -164,37 +172,40 @@ def read_tools(declaration: Declaration) -> Iterator[AGUITool]:
 def read_features(
     declaration: Declaration, problems: Problems
 ) -> Iterator[AgentFeature]:
-    """What is declared, flag by flag; what is not declared is unknown."""
-    for feature in DECLARED:
-        value = declaration.value(feature.steps)
+    """Yield every declared feature, and the members of `custom`."""
+    for feature in DECLARED_FEATURES:
+        value = declaration.value(feature.key_path)
         if feature.shape is Shape.OBJECT:
-            yield from read_inside(feature.steps, value, declaration, problems)
+            yield from read_free_members(feature.key_path, value, declaration, problems)
         elif value is not None:
-            path = declaration.place(feature.steps)
+            path = declaration.original_path(feature.key_path)
             yield AgentFeature(name=feature.name, value=value, path=path)
     custom = declaration.value((CUSTOM,))
-    yield from read_inside((CUSTOM,), custom, declaration, problems)
+    yield from read_free_members((CUSTOM,), custom, declaration, problems)
 
 
-def read_inside(
-    at: Steps, value: Any, declaration: Declaration, problems: Problems
+def read_free_members(
+    key_path: KeyPath, value: Any, declaration: Declaration, problems: Problems
 ) -> Iterator[AgentFeature]:
-    """What an object of the agent's own says, each member by its whole name."""
-    leaves = list(islice(leaves_of(at, value), INSIDE_LIMIT + 1))
-    if len(leaves) > INSIDE_LIMIT:
-        message = f"says more than {INSIDE_LIMIT} things; the others are only kept"
-        problems.warning(declaration.place(at), message)
-    for steps, leaf in leaves[:INSIDE_LIMIT]:
-        name, path = ".".join(steps), declaration.place(steps)
-        if len(name) > NAME_LIMIT:
-            problems.warning(path, "has too long a name; kept, not interpreted")
+    """Yield a feature for each value in an object, named by its full key path."""
+    leaves = list(islice(iter_leaves(key_path, value), FREE_MEMBER_LIMIT + 1))
+    if len(leaves) > FREE_MEMBER_LIMIT:
+        message = (
+            f"has more than {FREE_MEMBER_LIMIT} values; the rest is not interpreted"
+        )
+        problems.warning(declaration.original_path(key_path), message)
+    for leaf_key_path, leaf in leaves[:FREE_MEMBER_LIMIT]:
+        name, path = ".".join(leaf_key_path), declaration.original_path(leaf_key_path)
+        if len(name) > CAPABILITY_NAME_LIMIT:
+            problems.warning(path, "name is too long; kept, not interpreted")
         else:
             yield AgentFeature(name=name, value=leaf, path=path)
 
 
-def leaves_of(steps: Steps, value: Any) -> Iterator[tuple[Steps, Any]]:
+def iter_leaves(key_path: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Any]]:
+    """Yield all values of nested objects with their key paths; lists are values."""
     if isinstance(value, dict):
-        for key, inside in value.items():
-            yield from leaves_of((*steps, key), inside)
+        for key, member in value.items():
+            yield from iter_leaves((*key_path, key), member)
     elif value is not None:
-        yield steps, value
+        yield key_path, value

@@ -1,4 +1,4 @@
-"""What an AG-UI agent can offer, one record class for each kind."""
+"""Records and kinds of AG-UI capabilities."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ from ...records import CapabilityRecord
 
 @dataclass(frozen=True, kw_only=True)
 class AGUITool(CapabilityRecord):
-    """A tool of the agent's own; its parameters are a JSON schema, if it says any."""
+    """A tool that the agent itself runs. Its parameters are a JSON schema or None."""
 
     kind: ClassVar[str] = "agui.tool"
     role: ClassVar[str] = "tool"
@@ -32,7 +32,7 @@ KINDS = (
         AGUITool,
         discoverable=True,
         icon="wrench",
-        relied_on=True,
+        removal_breaks_clients=True,
     ),
     Kind(
         "agui.subagent",

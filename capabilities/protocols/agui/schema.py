@@ -1,49 +1,63 @@
-"""AgentCapabilities as a JSON schema, for those who generate clients from one."""
+"""A JSON schema of AgentCapabilities, for the OpenAPI description."""
 
 from typing import Any
 
-from ...features import CUSTOM, FEATURES, Shape, Steps
+from ...features import CUSTOM, FEATURE_CATEGORIES, KeyPath, Shape
 from ...problems import Document
-from ...spellings import FLAT, LISTS, SEED_SUBAGENTS
+from ...spellings import FLAT_MULTIMODAL_FLAGS, LEGACY_SUBAGENTS, LIST_KEY_PATHS
 
-TYPES: dict[Shape, Document] = {
+SCHEMA_BY_SHAPE: dict[Shape, Document] = {
     Shape.FLAG: {"type": "boolean"},
     Shape.COUNT: {"type": "integer", "minimum": 0},
-    Shape.TEXTS: {"type": "array", "items": {"type": "string"}},
-    Shape.TEXT: {"type": "string"},
+    Shape.STRING_LIST: {"type": "array", "items": {"type": "string"}},
+    Shape.STRING: {"type": "string"},
     Shape.OBJECT: {"type": "object", "additionalProperties": True},
 }
-NAMED = {"name": {"type": "string"}, "description": {"type": "string"}}
-ITEM: dict[Steps, Document] = {
-    LISTS[0]: {**NAMED, "parameters": {}, "metadata": TYPES[Shape.OBJECT]},
-    LISTS[1]: NAMED,
+SUBAGENT_PROPERTIES: Document = {
+    "name": {"type": "string"},
+    "description": {"type": "string"},
 }
+TOOL_PROPERTIES: Document = {
+    **SUBAGENT_PROPERTIES,
+    "parameters": {},
+    "metadata": SCHEMA_BY_SHAPE[Shape.OBJECT],
+}
+ITEM_PROPERTIES: dict[KeyPath, Document] = dict(
+    zip(LIST_KEY_PATHS, (TOOL_PROPERTIES, SUBAGENT_PROPERTIES), strict=True)
+)
 
 
 def capabilities_schema() -> Document:
-    """Every member may be missing: what is not declared is unknown, not false."""
-    root = new_object("What the agent supports, in AG-UI's words.")
-    for category in FEATURES:
+    """Return the schema. No member is required: an absent member is unknown."""
+    root = new_object("What the agent supports, as AG-UI AgentCapabilities.")
+    for category in FEATURE_CATEGORIES:
         for feature in category.features:
-            put(root, feature.steps, TYPES[feature.shape] | {"title": feature.label})
-    for steps, members in ITEM.items():
-        item = {"type": "object", "properties": members, "required": ["name"]}
-        put(root, steps, {"type": "array", "items": item})
+            schema = SCHEMA_BY_SHAPE[feature.shape] | {"title": feature.label}
+            put(root, feature.key_path, schema)
+    for key_path, properties in ITEM_PROPERTIES.items():
+        item = {"type": "object", "properties": properties, "required": ["name"]}
+        put(root, key_path, {"type": "array", "items": item})
     subagents = root["properties"]["multiAgent"]["properties"]["subagents"]
-    put(root, ("multiAgent", SEED_SUBAGENTS), subagents)
-    for flat in FLAT:
-        put(root, ("multimodal", flat), TYPES[Shape.FLAG])
-    put(root, (CUSTOM,), TYPES[Shape.OBJECT])
+    put(root, ("multiAgent", LEGACY_SUBAGENTS), subagents)
+    for flag in FLAT_MULTIMODAL_FLAGS:
+        put(root, ("multimodal", flag), SCHEMA_BY_SHAPE[Shape.FLAG])
+    put(root, (CUSTOM,), SCHEMA_BY_SHAPE[Shape.OBJECT])
     return root
 
 
 def new_object(description: str = "") -> Document:
-    told = {"description": description} if description else {}
-    return {"type": "object", **told, "properties": {}, "additionalProperties": True}
+    optional = {"description": description} if description else {}
+    return {
+        "type": "object",
+        **optional,
+        "properties": {},
+        "additionalProperties": True,
+    }
 
 
-def put(schema: Document, steps: Steps, member: Any) -> None:
-    *groups, last = steps
+def put(schema: Document, key_path: KeyPath, member_schema: Any) -> None:
+    """Add the schema of a member, and of the objects around it."""
+    *groups, last = key_path
     for group in groups:
         schema = schema["properties"].setdefault(group, new_object())
-    schema["properties"][last] = member
+    schema["properties"][last] = member_schema

@@ -1,95 +1,108 @@
-"""Any agent's AgentCapabilities, from what its own definition really says."""
+"""AgentCapabilities of any agent, derived from its own definition."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...features import DECLARED, AgentFeature, Steps, sound
+from ...features import DECLARED_FEATURES, AgentFeature, KeyPath, clean_value
 from ...problems import Document, Problems
 from ...records import CapabilityRecord
-from ...spellings import FLAT, SEED_SUBAGENTS, SUBAGENTS
+from ...spellings import FLAT_MULTIMODAL_FLAGS, LEGACY_SUBAGENTS, SUBAGENTS
 from .declarations import read_declaration
 
-BY_NAME = {feature.name: feature for feature in DECLARED}
+FEATURE_BY_NAME = {feature.name: feature for feature in DECLARED_FEATURES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What is known of an entry; `native` is the definition of an AG-UI agent."""
+class SnapshotSource:
+    """What a snapshot is made from.
+
+    For an AG-UI agent this is `declaration`, its own document; the other fields are
+    for agents of other protocols.
+    """
 
     name: str = ""
     description: str = ""
     version: str = ""
     provider: str = ""
     capabilities: Iterable[CapabilityRecord] = ()
-    native: Document | None = None
+    declaration: Document | None = None
 
 
-def take_snapshot(facts: Facts) -> Document:
-    """AgentCapabilities in 1.0's spelling and the seed's; unsaid is left unsaid."""
-    if facts.native is not None:
-        return with_seed_spellings(read_declaration(facts.native, Problems()).document)
-    return with_seed_spellings(derived(facts))
+def take_snapshot(source: SnapshotSource) -> Document:
+    """Return AgentCapabilities in both spellings, 1.0 and the one before it.
+
+    Members that the source does not mention are absent.
+    """
+    if source.declaration is None:
+        return with_legacy_spellings(derive_capabilities(source))
+    declaration = read_declaration(source.declaration, Problems())
+    return with_legacy_spellings(declaration.document)
 
 
-def derived(facts: Facts) -> Document:
-    """What another protocol's definition says, in AG-UI's words."""
-    offered = list(facts.capabilities)
-    told: Document = {}
-    for steps, value in (*read_identity(facts), *read_features(offered)):
-        put(told, steps, value)
-    if tools := [read_tool(each) for each in offered if each.role == "tool"]:
-        put(told, ("tools", "items"), tools)
-    return told
+def derive_capabilities(source: SnapshotSource) -> Document:
+    """Return AgentCapabilities for an agent of another protocol."""
+    records = list(source.capabilities)
+    snapshot: Document = {}
+    for key_path, value in (*identity_members(source), *feature_members(records)):
+        put(snapshot, key_path, value)
+    if tools := [to_tool(record) for record in records if record.role == "tool"]:
+        put(snapshot, ("tools", "items"), tools)
+    return snapshot
 
 
-def put(told: Document, steps: Steps, value: Any) -> None:
-    *groups, last = steps
+def put(document: Document, key_path: KeyPath, value: Any) -> None:
+    """Set a nested member, and create the objects around it."""
+    *groups, last = key_path
     for group in groups:
-        told = told.setdefault(group, {})
-    told[last] = value
+        document = document.setdefault(group, {})
+    document[last] = value
 
 
-def read_identity(facts: Facts) -> Iterator[tuple[Steps, str]]:
-    known = {
-        "name": facts.name,
-        "description": facts.description,
-        "version": facts.version,
-        "provider": facts.provider,
+def identity_members(source: SnapshotSource) -> Iterator[tuple[KeyPath, str]]:
+    identity = {
+        "name": source.name,
+        "description": source.description,
+        "version": source.version,
+        "provider": source.provider,
     }
-    return ((("identity", key), text) for key, text in known.items() if text)
+    return ((("identity", key), text) for key, text in identity.items() if text)
 
 
-def read_features(offered: list[CapabilityRecord]) -> Iterator[tuple[Steps, Any]]:
-    """The features that AG-UI has a name for too, as far as they are of its type."""
-    for each in offered:
-        if isinstance(each, AgentFeature) and each.name in BY_NAME:
-            feature = BY_NAME[each.name]
-            value = sound(feature.shape, each.value)
+def feature_members(
+    records: list[CapabilityRecord],
+) -> Iterator[tuple[KeyPath, Any]]:
+    """Yield the features that AG-UI defines too, if their values have its type."""
+    for record in records:
+        if isinstance(record, AgentFeature) and record.name in FEATURE_BY_NAME:
+            feature = FEATURE_BY_NAME[record.name]
+            value = clean_value(feature.shape, record.value)
             if value is not None:
-                yield feature.steps, value
+                yield feature.key_path, value
 
 
-def read_tool(tool: CapabilityRecord) -> Document:
-    schema = getattr(tool, "parameters", None)
+def to_tool(record: CapabilityRecord) -> Document:
+    schema = getattr(record, "parameters", None)
     parameters = {} if schema is None else {"parameters": schema}
-    return {"name": tool.name, "description": tool.description, **parameters}
+    return {"name": record.name, "description": record.description, **parameters}
 
 
-def with_seed_spellings(told: Document) -> Document:
-    """The same with the names of before 1.0 beside today's, for older clients."""
-    both = dict(told)
-    if "multimodal" in told:
-        both["multimodal"] = told["multimodal"] | flat_flags(told["multimodal"])
-    if SUBAGENTS in told.get("multiAgent", {}):
-        subagents = told["multiAgent"][SUBAGENTS]
-        both["multiAgent"] = told["multiAgent"] | {SEED_SUBAGENTS: subagents}
-    return both
+def with_legacy_spellings(document: Document) -> Document:
+    """Return a copy that also has the names before AG-UI 1.0, for older clients."""
+    result = dict(document)
+    if "multimodal" in document:
+        multimodal = document["multimodal"]
+        result["multimodal"] = multimodal | flat_flags(multimodal)
+    if SUBAGENTS in document.get("multiAgent", {}):
+        subagents = document["multiAgent"][SUBAGENTS]
+        result["multiAgent"] = document["multiAgent"] | {LEGACY_SUBAGENTS: subagents}
+    return result
 
 
 def flat_flags(multimodal: Document) -> Document:
+    """Return the flags of `input` and `output` under their names before 1.0."""
     return {
-        flat: multimodal[way][medium]
-        for flat, (way, medium) in FLAT.items()
-        if medium in multimodal.get(way, {})
+        flag: multimodal[direction][medium]
+        for flag, (direction, medium) in FLAT_MULTIMODAL_FLAGS.items()
+        if medium in multimodal.get(direction, {})
     }

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from ...connections import Connection
 from ...kinds import Kind
 from ...parsers import Parser
-from ...problems import Document, Problems, member
+from ...problems import Document, Problems, member_path
 from ...records import AgentRecord, CapabilityRecord
-from ...validators import capability_name_fault
+from ...validators import capability_name_error
 
 MEMBERS = {
     "capabilities",
@@ -47,9 +47,9 @@ class ConfigCapability(CapabilityRecord):
 class ConfigParser(Parser):
     slug = "config"
     label = "Configuration agent"
-    expects = "front matter needs `name` and a list of `capabilities`"
+    detection_hint = "front matter needs `name` and a list of `capabilities`"
     source = "config"
-    front_matter = True
+    accepts_front_matter = True
     media_type = "text/plain; charset=utf-8"
     kinds = (
         Kind(
@@ -59,11 +59,11 @@ class ConfigParser(Parser):
             ConfigCapability,
             discoverable=True,
             icon="sparkles",
-            relied_on=True,
+            removal_breaks_clients=True,
         ),
     )
 
-    def recognises(self, document: Document) -> bool:
+    def recognizes(self, document: Document) -> bool:
         """By a list of names: what other protocols call so is an object."""
         listed = document.get("capabilities")
         if FOREIGN & document.keys() or not isinstance(listed, list):
@@ -71,18 +71,18 @@ class ConfigParser(Parser):
         declared = {"name", "capability_metadata"} & document.keys()
         return bool(declared) and not any(isinstance(item, dict) for item in listed)
 
-    def connection(self, document: Document, record: AgentRecord) -> Connection:
+    def build_connection(self, document: Document, record: AgentRecord) -> Connection:
         words = "There is no address: the agent runs wherever its definition is loaded."
-        return Connection(remark=words)
+        return Connection(unavailable_reason=words)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        problems.unknown(document, MEMBERS)
-        name = problems.required_text(document, "name")
+        problems.warn_unknown(document, MEMBERS)
+        name = problems.required_string(document, "name")
         return AgentRecord(
             protocol=self.slug,
             endpoint=f"config:{name}",
             name=name,
-            description=problems.text(document, "description"),
+            description=problems.string(document, "description"),
             version=read_version(document, problems),
             capabilities=tuple(read_capabilities(document, problems)),
         )
@@ -94,7 +94,7 @@ def read_version(document: Document, problems: Problems) -> str:
     if isinstance(version, (int, float)) and not isinstance(version, bool):
         problems.warning("$.version", f"should be in quotes; read as {version}")
         return str(version)
-    return problems.text(document, "version")
+    return problems.string(document, "version")
 
 
 def read_capabilities(
@@ -113,7 +113,7 @@ def read_capabilities(
             said = about[stated] if stated in about else about.get(name, {})
             yield ConfigCapability(name=name, metadata=said, version=version, path=path)
     for key in sorted(unclaimed):
-        place = member("$.capability_metadata", key)
+        place = member_path("$.capability_metadata", key)
         problems.warning(place, "there is no such capability; ignored")
 
 
@@ -134,7 +134,7 @@ def read_name(path: str, stated: str, problems: Problems) -> tuple[str, str | No
     name, version = stated, None
     if found := VERSIONED.fullmatch(stated):
         name, version = found[1], semantic(found.groups("0")[1:])
-    if fault := capability_name_fault(name):
+    if fault := capability_name_error(name):
         problems.error(path, fault)
         return "", None
     if version:
@@ -153,6 +153,6 @@ def read_metadata(document: Document, problems: Problems) -> Document:
     stated = problems.object(document, "capability_metadata")
     for key, value in stated.items():
         if value is not None and not isinstance(value, dict):
-            place = member("$.capability_metadata", key)
+            place = member_path("$.capability_metadata", key)
             problems.warning(place, "should be an object; ignored")
     return {key: value for key, value in stated.items() if isinstance(value, dict)}

@@ -1,11 +1,11 @@
 """MCP servers: https://modelcontextprotocol.io."""
 
 from .completion import complete_card, is_completed, preserve_introspected
-from .greeting import NO_SUCH_PLACE
+from .greeting import WRONG_ENDPOINT_STATUSES
 from .parser import MCPParser
 
 __all__ = [
-    "NO_SUCH_PLACE",
+    "WRONG_ENDPOINT_STATUSES",
     "MCPParser",
     "complete_card",
     "is_completed",

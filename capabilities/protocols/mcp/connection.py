@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from ...connections import Connection, Way
+from ...connections import Connection, Endpoint
 from ...problems import Document, Problems
-from ...records import AgentRecord, is_web
+from ...records import AgentRecord, is_web_url
 
 # What runs a package of each registry, before its name.
 RUNNERS = {
@@ -16,11 +16,11 @@ RUNNERS = {
 }
 
 
-def connection(document: Document, record: AgentRecord) -> Connection:
-    server = remote(record) if is_web(record.endpoint) else local(document)
-    spoken = "MCP over HTTP" if is_web(record.endpoint) else "MCP over stdio"
+def build_connection(document: Document, record: AgentRecord) -> Connection:
+    server = remote(record) if is_web_url(record.endpoint) else local(document)
+    spoken = "MCP over HTTP" if is_web_url(record.endpoint) else "MCP over stdio"
     return Connection(
-        ways=[Way(record.endpoint, spoken)],
+        endpoints=[Endpoint(record.endpoint, spoken)],
         credentials=list(headers(document)),
         title="Client configuration",
         snippet=configuration(record, server) if server else "",
@@ -33,7 +33,7 @@ def remote(record: AgentRecord) -> Document:
 
 def local(document: Document) -> Document:
     """How to start the first package that something we know can run."""
-    for _, package in Problems().objects(document, "packages"):
+    for _, package in Problems().iter_objects(document, "packages"):
         registry = package.get("registryType") or package.get("registry_name")
         name = package.get("identifier") or package.get("name")
         if registry in RUNNERS and isinstance(name, str) and name:
@@ -49,8 +49,8 @@ def configuration(record: AgentRecord, server: Document) -> str:
 
 def headers(document: Document) -> Any:
     """The headers that remotes ask for, each in words."""
-    for _, stated in Problems().objects(document, "remotes"):
-        for _, header in Problems().objects(stated, "headers"):
+    for _, stated in Problems().iter_objects(document, "remotes"):
+        for _, header in Problems().iter_objects(stated, "headers"):
             name, about = header.get("name"), header.get("description")
             if isinstance(name, str):
                 words = f"Header {name}"

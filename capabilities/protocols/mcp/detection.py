@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from ...problems import Document
-from .transports import STREAMABLE, spelled
+from .transports import STREAMABLE, normalize_transport_type
 
 # Members of an A2A card.
 FOREIGN = {"skills", "supportedInterfaces"}
@@ -99,5 +99,7 @@ def has_mcp_transport(document: Document) -> bool:
         inside.keys() & {"endpoint", "url"}
     )
     return (
-        bool(addresses) and isinstance(kind, str) and spelled(kind) in TRANSPORT_TYPES
+        bool(addresses)
+        and isinstance(kind, str)
+        and normalize_transport_type(kind) in TRANSPORT_TYPES
     )

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from ...connections import Connection
 from ...features import AgentFeature
-from ...health_requests import Ask
+from ...health_requests import HealthRequest
 from ...parsers import Parser
-from ...problems import Document, Problems, member
-from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, too_long
-from .connection import connection
+from ...problems import Document, Problems, member_path
+from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, length_error
+from .connection import build_connection
 from .detection import is_server
 from .envelope import Part, unwrapped
 from .greeting import discover, initialize, listen
@@ -66,7 +66,7 @@ READ_ABOUT = ("documentationUrl", "websiteUrl", "website_url", "homepage")
 class MCPParser(Parser):
     slug = "mcp"
     label = "MCP"
-    expects = (
+    detection_hint = (
         "a server needs `serverInfo`, `remotes`, `packages`, or `tools` beside a URL"
     )
     well_known = (
@@ -76,19 +76,21 @@ class MCPParser(Parser):
     )
     kinds = KINDS
 
-    def recognises(self, document: Document) -> bool:
+    def recognizes(self, document: Document) -> bool:
         return is_server(unwrapped(document)[0])
 
-    def asks(self, endpoint: str, definition_url: str) -> list[Ask]:
+    def health_requests(
+        self, endpoint: str, definition_url: str
+    ) -> list[HealthRequest]:
         return [discover(endpoint), initialize(endpoint), listen(endpoint)]
 
-    def connection(self, document: Document, record: AgentRecord) -> Connection:
-        return connection(unwrapped(document)[0], record)
+    def build_connection(self, document: Document, record: AgentRecord) -> Connection:
+        return build_connection(unwrapped(document)[0], record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         server, at = root = unwrapped(document)
-        problems.unknown(server, ROOT_MEMBERS, at)
-        about = problems.object(server, "serverInfo", at), member(at, "serverInfo")
+        problems.warn_unknown(server, ROOT_MEMBERS, at)
+        about = problems.object(server, "serverInfo", at), member_path(at, "serverInfo")
         name = first_text("name", (root, about), problems)
         transports = list(read_transports(server, problems, at))
         return AgentRecord(
@@ -114,7 +116,7 @@ class MCPParser(Parser):
 def first_text(key: str, parts: tuple[Part, ...], problems: Problems) -> str:
     """The member of the first part that says something there."""
     for stated, at in parts:
-        text = problems.text(stated, key, at)
+        text = problems.string(stated, key, at)
         if text.strip():
             return text
     return ""
@@ -125,9 +127,9 @@ def read_description(root: Part, about: Part, problems: Problems) -> str:
     if description := first_text("description", (root, about), problems):
         return description
     instructions = first_text("instructions", (root,), problems)
-    if fault := too_long(instructions, DESCRIPTION_LIMIT):
+    if fault := length_error(instructions, DESCRIPTION_LIMIT):
         message = f"as a description it {fault}; ignored"
-        problems.warning(member(root[1], "instructions"), message)
+        problems.warning(member_path(root[1], "instructions"), message)
         return ""
     return instructions
 
@@ -135,15 +137,15 @@ def read_description(root: Part, about: Part, problems: Problems) -> str:
 def read_version(root: Part, about: Part, problems: Problems) -> str:
     server, at = root
     detail = problems.object(server, "version_detail", at)
-    parts = [root, (detail, member(at, "version_detail")), about]
+    parts = [root, (detail, member_path(at, "version_detail")), about]
     schema = server.get("$schema")
     if isinstance(schema, str) and FORMAT_VERSIONED in schema:
         parts = [about, root]
     for stated, place in parts:
-        version = problems.text(stated, "version", place)
+        version = problems.string(stated, "version", place)
         if UNFILLED.search(version):
             message = "is a placeholder nobody filled in; ignored"
-            problems.warning(member(place, "version"), message)
+            problems.warning(member_path(place, "version"), message)
         elif version.strip():
             return version
     return ""
@@ -170,16 +172,16 @@ def read_organization(
     part: Part, key: str, problems: Problems
 ) -> ProviderRecord | None:
     stated, at = part
-    place = member(at, key)
+    place = member_path(at, key)
     if isinstance(inside := stated.get(key), dict):
-        organization = problems.text(inside, "organization", place).strip()
-        organization = organization or problems.text(inside, "name", place).strip()
-        url = problems.link(inside, "url", place)
+        organization = problems.string(inside, "organization", place).strip()
+        organization = organization or problems.string(inside, "name", place).strip()
+        url = problems.url(inside, "url", place)
         if not organization:
             problems.warning(place, "names no organization; ignored")
     else:
-        organization = problems.text(stated, key, at).strip()
-        url = problems.link(stated, "homepage", at) if organization else ""
+        organization = problems.string(stated, key, at).strip()
+        url = problems.url(stated, "homepage", at) if organization else ""
     return ProviderRecord(organization, url=url) if organization else None
 
 
@@ -187,9 +189,9 @@ def read_flags(
     document: Document, problems: Problems, at: str
 ) -> Iterator[AgentFeature]:
     """What the server says it supports; unsaid is unknown, not false."""
-    place = member(at, "capabilities")
+    place = member_path(at, "capabilities")
     for key, value in problems.object(document, "capabilities", at).items():
-        path = member(place, key)
+        path = member_path(place, key)
         name = TOOLS_SUPPORTED if key == "tools" else f"mcp.{key}"
         if isinstance(value, (bool, dict)):
             yield AgentFeature(name=name, value=value is not False, path=path)
@@ -204,7 +206,7 @@ def tools_supported(server: Document, listed: bool, at: str) -> Iterator[AgentFe
     stated = server.get("capabilities")
     spoken = isinstance(stated, dict) and isinstance(stated.get("tools"), (bool, dict))
     if listed and not spoken:
-        path = member(at, "tools")
+        path = member_path(at, "tools")
         yield AgentFeature(name=TOOLS_SUPPORTED, value=True, path=path)
 
 
@@ -212,9 +214,9 @@ def read_subflags(
     name: str, flags: Document, problems: Problems, at: str
 ) -> Iterator[AgentFeature]:
     for key in ("listChanged", "subscribe"):
-        value = problems.flag(flags, key, at)
+        value = problems.boolean(flags, key, at)
         if value is not None:
-            path = member(at, key)
+            path = member_path(at, key)
             yield AgentFeature(name=f"{name}.{key}", value=value, path=path)
 
 
@@ -224,8 +226,8 @@ def documentation(
     """Where to read about it: its documentation, else its home page."""
     for key in READ_ABOUT:
         for stated, at in parts:
-            if url := problems.link(stated, key, at):
-                name, path = "identity.documentationUrl", member(at, key)
+            if url := problems.url(stated, key, at):
+                name, path = "identity.documentationUrl", member_path(at, key)
                 yield AgentFeature(name=name, value=url, path=path)
                 return
 

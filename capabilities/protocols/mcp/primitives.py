@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...problems import Document, Problems, member
+from ...problems import Document, Problems, member_path
 from .records import MCPPrompt, MCPResource, MCPTool
 
 
@@ -12,22 +12,24 @@ def listed(
     """Each item with its path; SEP-1649 cards may say `dynamic` instead of listing."""
     if document.get(key) in ("dynamic", ["dynamic"]):
         message = "is dynamic: only the running server can list them"
-        problems.warning(member(at, key), message)
+        problems.warning(member_path(at, key), message)
         return
-    yield from problems.objects(document, key, at)
+    yield from problems.iter_objects(document, key, at)
 
 
 def read_tools(document: Document, problems: Problems, at: str) -> Iterator[MCPTool]:
     for path, stated in listed(document, "tools", problems, at):
         if stated.get("inputSchema") is None:
-            place = member(path, "inputSchema")
+            place = member_path(path, "inputSchema")
             problems.warning(place, "is required by MCP; missing")
         annotations = read_object(stated, "annotations", problems, path)
-        hint = problems.text(annotations or {}, "title", member(path, "annotations"))
+        hint = problems.string(
+            annotations or {}, "title", member_path(path, "annotations")
+        )
         yield MCPTool(
-            name=problems.required_text(stated, "name", path),
-            description=problems.text(stated, "description", path),
-            title=problems.text(stated, "title", path) or hint or None,
+            name=problems.required_string(stated, "name", path),
+            description=problems.string(stated, "description", path),
+            title=problems.string(stated, "title", path) or hint or None,
             input_schema=read_object(stated, "inputSchema", problems, path),
             output_schema=read_object(stated, "outputSchema", problems, path),
             annotations=annotations,
@@ -55,19 +57,19 @@ def read_resources(
 def read_resource(
     path: str, stated: Document, template: bool, problems: Problems
 ) -> MCPResource:
-    uri = problems.text(stated, "uri", path)
-    uri_template = problems.text(stated, "uriTemplate", path)
+    uri = problems.string(stated, "uri", path)
+    uri_template = problems.string(stated, "uriTemplate", path)
     if not uri and not uri_template:
         problems.warning(path, "has neither uri nor uriTemplate: nobody can read it")
     return MCPResource(
         name=resource_name(path, stated, problems),
-        description=problems.text(stated, "description", path),
+        description=problems.string(stated, "description", path),
         uri=uri or None,
         uri_template=uri_template or None,
         template=template or None,
-        mime_type=problems.text(stated, "mimeType", path) or None,
+        mime_type=problems.string(stated, "mimeType", path) or None,
         size=read_size(path, stated, problems),
-        title=problems.text(stated, "title", path) or None,
+        title=problems.string(stated, "title", path) or None,
         path=path,
     )
 
@@ -79,9 +81,9 @@ def resource_name(path: str, stated: Document, problems: Problems) -> str:
         if isinstance(value, str) and value.strip():
             if key != "name":
                 message = f"is required by MCP; missing, named by its {key}"
-                problems.warning(member(path, "name"), message)
+                problems.warning(member_path(path, "name"), message)
             return value
-    return problems.required_text(stated, "name", path)
+    return problems.required_string(stated, "name", path)
 
 
 def read_size(path: str, stated: Document, problems: Problems) -> int | None:
@@ -89,7 +91,9 @@ def read_size(path: str, stated: Document, problems: Problems) -> int | None:
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
     if size is not None:
-        problems.warning(member(path, "size"), "should be a number of bytes; ignored")
+        problems.warning(
+            member_path(path, "size"), "should be a number of bytes; ignored"
+        )
     return None
 
 
@@ -98,9 +102,9 @@ def read_prompts(
 ) -> Iterator[MCPPrompt]:
     for path, stated in listed(document, "prompts", problems, at):
         yield MCPPrompt(
-            name=problems.required_text(stated, "name", path),
-            description=problems.text(stated, "description", path),
-            title=problems.text(stated, "title", path) or None,
+            name=problems.required_string(stated, "name", path),
+            description=problems.string(stated, "description", path),
+            title=problems.string(stated, "title", path) or None,
             arguments=read_arguments(path, stated, problems),
             path=path,
         )
@@ -109,7 +113,7 @@ def read_prompts(
 def read_arguments(
     path: str, stated: Document, problems: Problems
 ) -> list[Document] | None:
-    arguments, place = stated.get("arguments"), member(path, "arguments")
+    arguments, place = stated.get("arguments"), member_path(path, "arguments")
     if arguments is None:
         return None
     if not isinstance(arguments, list):

@@ -35,7 +35,7 @@ class MCPResource(CapabilityRecord):
     size: int | None = None
     title: str | None = None
 
-    def telling_name(self) -> str:
+    def disambiguated_name(self) -> str:
         address = self.uri or self.uri_template
         return f"{self.name} ({address})" if address else self.name
 
@@ -56,8 +56,8 @@ KINDS = (
         MCPTool,
         discoverable=True,
         icon="wrench",
-        searched=("title",),
-        relied_on=True,
+        search_properties=("title",),
+        removal_breaks_clients=True,
     ),
     Kind(
         "mcp.resource",
@@ -66,7 +66,7 @@ KINDS = (
         MCPResource,
         discoverable=True,
         icon="file",
-        searched=("title",),
+        search_properties=("title",),
     ),
     Kind(
         "mcp.prompt",
@@ -75,6 +75,6 @@ KINDS = (
         MCPPrompt,
         discoverable=True,
         icon="message",
-        searched=("title",),
+        search_properties=("title",),
     ),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...problems import Document, Problems, member, url_fault
+from ...problems import Document, Problems, member_path, url_error
 
 STREAMABLE = "streamable-http"
 VARIABLE = re.compile(r"\{[^{}\s]+\}")
@@ -34,21 +34,21 @@ def read_transports(
     """Every stated transport, in the order in which they may be the endpoint."""
     remotes = read_remotes(document, problems, at)
     yield from sorted(remotes, key=lambda remote: remote.type != STREAMABLE)
-    place = member(at, "transport")
+    place = member_path(at, "transport")
     yield from read_transport(document.get("transport"), problems, place)
     for key in ("serverUrl", "url", "endpoint"):
         if document.get(key) not in (None, ""):
-            yield judged(member(at, key), "", document[key])
+            yield judged(member_path(at, key), "", document[key])
     yield from read_packages(document, problems, at)
 
 
 def read_remotes(
     document: Document, problems: Problems, at: str
 ) -> Iterator[Transport]:
-    for path, remote in problems.objects(document, "remotes", at):
-        stated = problems.text(remote, "type", path)
-        stated = stated or problems.text(remote, "transport_type", path)
-        yield judged(member(path, "url"), stated, remote.get("url"))
+    for path, remote in problems.iter_objects(document, "remotes", at):
+        stated = problems.string(remote, "type", path)
+        stated = stated or problems.string(remote, "transport_type", path)
+        yield judged(member_path(path, "url"), stated, remote.get("url"))
 
 
 def read_packages(
@@ -56,10 +56,10 @@ def read_packages(
 ) -> Iterator[Transport]:
     """Transports of what one installs; an address at home is nobody's endpoint."""
     if not isinstance(document.get("packages") or [], list):
-        problems.warning(member(at, "packages"), "should be a list; ignored")
+        problems.warning(member_path(at, "packages"), "should be a list; ignored")
         return
-    for path, package in problems.objects(document, "packages", at):
-        place = member(path, "transport")
+    for path, package in problems.iter_objects(document, "packages", at):
+        place = member_path(path, "transport")
         for transport in read_transport(package.get("transport"), problems, place):
             yield at_home(transport)
 
@@ -70,23 +70,23 @@ def read_transport(stated: Any, problems: Problems, path: str) -> Iterator[Trans
         for n, item in enumerate(stated):
             yield from read_transport(item, problems, f"{path}[{n}]")
     elif isinstance(stated, str):
-        yield Transport(path, spelled(stated))
+        yield Transport(path, normalize_transport_type(stated))
     elif isinstance(stated, dict):
-        kind = problems.text(stated, "type", path)
-        yield Transport(path, spelled(kind))
+        kind = problems.string(stated, "type", path)
+        yield Transport(path, normalize_transport_type(kind))
         for key in ("endpoint", "url"):
             if stated.get(key):
-                yield judged(member(path, key), kind, stated[key])
+                yield judged(member_path(path, key), kind, stated[key])
     elif stated is not None:
         problems.warning(path, "should be an object; ignored")
 
 
 def judged(path: str, kind: str, url: Any) -> Transport:
     """A transport with its URL, and what is wrong with it."""
-    kind = spelled(kind)
+    kind = normalize_transport_type(kind)
     if not isinstance(url, str) or not url:
         return Transport(path, kind, fault="must be a non-empty string")
-    fault = url_fault(url)
+    fault = url_error(url)
     if TEMPLATE.fullmatch(url) and (is_open(url) or (fault and VARIABLE.search(url))):
         fault = "has variables in place of the host or port"
         return Transport(path, kind, url, fault, open_address=True)
@@ -109,7 +109,7 @@ def at_home(transport: Transport) -> Transport:
     return replace(transport, fault=fault, open_address=True)
 
 
-def spelled(kind: str) -> str:
+def normalize_transport_type(kind: str) -> str:
     """A transport type in one spelling: `streamableHttp` is `streamable-http`."""
     letters = re.sub(r"[^a-z]", "", kind.lower())
     return STREAMABLE if letters in ("streamable", "streamablehttp") else kind.strip()
@@ -134,5 +134,5 @@ def read_endpoint(
         return fit[0].url
     if not refused and not name:
         message = "must be a non-empty string: there is no http(s) URL to go by"
-        problems.error(member(at, "name"), message)
+        problems.error(member_path(at, "name"), message)
     return f"mcp:{name}" if name and not refused else ""

@@ -1,52 +1,58 @@
-"""Probing agents: the probe, what it means, its history, and who is probed next."""
+"""Health of agents: probes, the resulting state, history, and scheduling."""
 
 from .history import (
     DAY,
     HOUR,
-    KEEP_PROBES,
     MINUTE,
+    PROBE_RETENTION,
     WINDOWS,
     Day,
     History,
-    Remembered,
-    hour_of,
-    percent,
+    ProbeSample,
+    format_percent,
     percentile,
     prune_history,
-    uptimes,
+    start_of_hour,
+    uptime_by_entry,
 )
 from .leases import claim_rows, lease_end
-from .probe import Target, probe_target, target_of
-from .scheduler import Prober, add_targets, in_database, is_recent
-from .status import ERROR_LIMIT, Probe, after, ask_again_at, record, spread
+from .probe import ProbeTarget, run_probe
+from .scheduler import Prober, is_recent, register_probe_source, run_in_database
+from .status import (
+    ERROR_LIMIT,
+    ProbeOutcome,
+    add_jitter,
+    next_probe_time,
+    next_state,
+    record_probe,
+)
 
 __all__ = [
     "DAY",
     "ERROR_LIMIT",
     "HOUR",
-    "KEEP_PROBES",
     "MINUTE",
+    "PROBE_RETENTION",
     "WINDOWS",
     "Day",
     "History",
-    "Probe",
+    "ProbeOutcome",
+    "ProbeSample",
+    "ProbeTarget",
     "Prober",
-    "Remembered",
-    "Target",
-    "add_targets",
-    "after",
-    "ask_again_at",
+    "add_jitter",
     "claim_rows",
-    "hour_of",
-    "in_database",
+    "format_percent",
     "is_recent",
     "lease_end",
-    "percent",
+    "next_probe_time",
+    "next_state",
     "percentile",
-    "probe_target",
     "prune_history",
-    "record",
-    "spread",
-    "target_of",
-    "uptimes",
+    "record_probe",
+    "register_probe_source",
+    "run_in_database",
+    "run_probe",
+    "start_of_hour",
+    "uptime_by_entry",
 ]

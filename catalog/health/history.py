@@ -1,4 +1,4 @@
-"""How agents have been: every probe for two days, and each hour for ninety."""
+"""Health history: every probe of the last two days, and hourly counts for 90 days."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -7,23 +7,24 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 from math import ceil
 from statistics import fmean
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from ..models import CatalogEntry, Counted, HealthHour, ProbeResult
+from ..models import CatalogEntry, HealthHour, ProbeResult, UptimeMixin
 
-KEEP_PROBES = timedelta(hours=48)
-KEEP_HOURS = timedelta(days=90)
+PROBE_RETENTION = timedelta(hours=48)
+HOUR_RETENTION = timedelta(days=90)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-WINDOWS = {"24h": DAY, "7d": timedelta(days=7), "90d": KEEP_HOURS}
-# As many as are deleted in one go, so that nobody waits long for the table.
-SWEEP = 5000
+WINDOWS = {"24h": DAY, "7d": timedelta(days=7), "90d": HOUR_RETENTION}
+# Rows deleted per statement, so that no statement locks the table for long.
+DELETE_BATCH = 5000
 
 
-class Probed(Protocol):
-    """What is worth remembering of a probe."""
+class SavedOutcome(Protocol):
+    """The fields of a probe outcome that are kept in the history."""
 
     @property
     def at(self) -> datetime: ...
@@ -35,52 +36,63 @@ class Probed(Protocol):
     def error(self) -> str: ...
 
 
-def remember_all(probes: Mapping[UUID, Probed]) -> None:
-    """Write down one probe each; the caller holds the entries, so none is lost."""
+def save_probe_results(outcomes: Mapping[UUID, SavedOutcome]) -> None:
+    """Save one outcome per entry ID; the caller has locked the entries.
+
+    Without the lock, concurrent writers could lose hourly counts.
+    """
     ProbeResult.objects.bulk_create(
         ProbeResult(
-            entry_id=pk, at=probe.at, latency_ms=probe.latency_ms, error=probe.error
+            entry_id=pk,
+            at=outcome.at,
+            latency_ms=outcome.latency_ms,
+            error=outcome.error,
         )
-        for pk, probe in probes.items()
+        for pk, outcome in outcomes.items()
     )
-    hours = {(pk, hour_of(probe.at)): probe for pk, probe in probes.items()}
-    HealthHour.objects.count_probes("entry_id", hours)
+    by_hour = {
+        (pk, start_of_hour(outcome.at)): outcome for pk, outcome in outcomes.items()
+    }
+    HealthHour.objects.add_probes("entry_id", by_hour)
 
 
-def hour_of(moment: datetime) -> datetime:
+def start_of_hour(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
 def prune_history(now: datetime | None = None) -> int:
-    """Forget what is older than promised; how many rows that was."""
+    """Delete rows older than the retention times; return how many were deleted."""
     now = now or timezone.now()
-    probes = ProbeResult.objects.filter(at__lt=now - KEEP_PROBES)
-    hours = HealthHour.objects.filter(hour__lt=hour_of(now - KEEP_HOURS))
-    return sum(swept(rows.order_by()) for rows in (probes, hours))
+    old_probes = ProbeResult.objects.filter(at__lt=now - PROBE_RETENTION)
+    old_hours = HealthHour.objects.filter(hour__lt=start_of_hour(now - HOUR_RETENTION))
+    return delete_in_batches(old_probes) + delete_in_batches(old_hours)
 
 
-def swept(rows) -> int:  # type: ignore[no-untyped-def]
-    gone = 0
-    while some := list(rows.values_list("pk", flat=True)[:SWEEP]):
-        gone += rows.model.objects.filter(pk__in=some).delete()[0]
-    return gone
+def delete_in_batches(rows: QuerySet[Any]) -> int:
+    """Delete the rows in small batches; return how many were deleted."""
+    rows = rows.order_by()
+    manager = rows.model._default_manager
+    deleted = 0
+    while keys := list(rows.values_list("pk", flat=True)[:DELETE_BATCH]):
+        deleted += manager.filter(pk__in=keys).delete()[0]
+    return deleted
 
 
 def percentile(ordered: list[int], share: float) -> int | None:
-    """The value that this share of the others does not exceed."""
+    """Return the nearest-rank percentile of sorted values; None for an empty list."""
     return ordered[max(0, ceil(share * len(ordered)) - 1)] if ordered else None
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day of the ninety; without an uptime when nobody asked."""
+    """The uptime of one day; None when the agent was not probed."""
 
     date: date
     uptime: float | None
 
 
-class Remembered(NamedTuple):
-    """A probe as it is read: there are many, and models take their time."""
+class ProbeSample(NamedTuple):
+    """A saved probe; a tuple, because building thousands of model instances is slow."""
 
     at: datetime
     latency_ms: int | None
@@ -92,8 +104,8 @@ class Remembered(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Hour(Counted):
-    """The same of an hour's counts."""
+class HourSample(UptimeMixin):
+    """A saved hour; not a model instance for the same reason."""
 
     hour: datetime
     probes: int
@@ -101,26 +113,26 @@ class Hour(Counted):
     latency_total_ms: int
 
 
-COUNTS = ("hour", "probes", "failures", "latency_total_ms")
+HOUR_COLUMNS = ("hour", "probes", "failures", "latency_total_ms")
 
 
 @dataclass(frozen=True)
 class History:
-    """What is remembered of one entry, the newest probes first."""
+    """The health history of one entry: newest probe first, oldest hour first."""
 
     now: datetime
-    probes: list[Remembered]
-    hours: list[Hour]
+    probes: list[ProbeSample]
+    hours: list[HourSample]
 
     @classmethod
-    def of(cls, entry: CatalogEntry, now: datetime | None = None) -> "History":
+    def for_entry(cls, entry: CatalogEntry, now: datetime | None = None) -> "History":
         now = now or timezone.now()
         probes = entry.probe_results.filter(at__gt=now - DAY)
-        hours = entry.health_hours.filter(hour__gte=hour_of(now - KEEP_HOURS))
+        hours = entry.health_hours.filter(hour__gte=start_of_hour(now - HOUR_RETENTION))
         return cls(
             now,
-            [Remembered(*row) for row in probes.values_list(*Remembered._fields)],
-            [Hour(*row) for row in hours.values_list(*COUNTS)],
+            [ProbeSample(*row) for row in probes.values_list(*ProbeSample._fields)],
+            [HourSample(*row) for row in hours.values_list(*HOUR_COLUMNS)],
         )
 
     @property
@@ -128,16 +140,16 @@ class History:
         return {name: self.uptime_over(window) for name, window in WINDOWS.items()}
 
     def uptime_over(self, window: timedelta) -> float | None:
-        return uptime_of(self.hours, self.now - window, self.now)
+        return weighted_uptime(self.hours, self.now - window, self.now)
 
     @property
-    def last_week(self) -> list[Hour]:
-        since = hour_of(self.now - WINDOWS["7d"])
+    def last_week(self) -> list[HourSample]:
+        since = start_of_hour(self.now - WINDOWS["7d"])
         return [hour for hour in self.hours if hour.hour > since]
 
     @property
     def latencies(self) -> list[int]:
-        """Of the last day's answers, the quickest first."""
+        """The latencies of the last day in milliseconds, in ascending order."""
         return sorted(p.latency_ms for p in self.probes if p.latency_ms is not None)
 
     @property
@@ -149,51 +161,58 @@ class History:
         return percentile(self.latencies, 0.95)
 
     @property
-    def failed(self) -> int:
+    def failure_count(self) -> int:
         return sum(not probe.ok for probe in self.probes)
 
     @property
-    def last_failure(self) -> Remembered | None:
+    def last_failure(self) -> ProbeSample | None:
         return next((probe for probe in self.probes if not probe.ok), None)
 
     @cached_property
     def days(self) -> list[Day]:
-        """Ninety of them, up to today."""
-        by_day: dict[date, list[Hour]] = defaultdict(list)
+        """The last 90 days up to today, the oldest first."""
+        by_day: dict[date, list[HourSample]] = defaultdict(list)
         for hour in self.hours:
             by_day[hour.hour.date()].append(hour)
-        first = self.now.date() - timedelta(days=KEEP_HOURS.days - 1)
-        dates = [first + timedelta(days=n) for n in range(KEEP_HOURS.days)]
-        since = self.now - KEEP_HOURS
-        return [Day(date, uptime_of(by_day[date], since, self.now)) for date in dates]
+        first = self.now.date() - timedelta(days=HOUR_RETENTION.days - 1)
+        dates = [first + timedelta(days=n) for n in range(HOUR_RETENTION.days)]
+        since = self.now - HOUR_RETENTION
+        return [
+            Day(date, weighted_uptime(by_day[date], since, self.now)) for date in dates
+        ]
 
 
-def uptimes(entries: Iterable[UUID], window: timedelta) -> dict[UUID, float]:
-    """Of those of these entries that were probed in the time, up to now."""
+def uptime_by_entry(entries: Iterable[UUID], window: timedelta) -> dict[UUID, float]:
+    """Return the uptime of each entry over the window, without unprobed entries."""
     now = timezone.now()
     since = now - window
-    by_entry: dict[UUID, list[Hour]] = defaultdict(list)
-    lately = HealthHour.objects.filter(hour__gte=hour_of(since), entry__in=entries)
-    for pk, *counts in lately.values_list("entry_id", *COUNTS):
-        by_entry[pk].append(Hour(*counts))
-    shares = {pk: uptime_of(hours, since, now) for pk, hours in by_entry.items()}
-    return {pk: share for pk, share in shares.items() if share is not None}
+    by_entry: dict[UUID, list[HourSample]] = defaultdict(list)
+    hours_in_window = HealthHour.objects.filter(
+        hour__gte=start_of_hour(since), entry__in=entries
+    )
+    for pk, *counts in hours_in_window.values_list("entry_id", *HOUR_COLUMNS):
+        by_entry[pk].append(HourSample(*counts))
+    uptimes = {pk: weighted_uptime(hours, since, now) for pk, hours in by_entry.items()}
+    return {pk: uptime for pk, uptime in uptimes.items() if uptime is not None}
 
 
-def uptime_of(hours: Iterable[Hour], since: datetime, now: datetime) -> float | None:
-    """Each hour counts the same, for agents that fail are asked less often.
+def weighted_uptime(
+    hours: Iterable[HourSample], since: datetime, now: datetime
+) -> float | None:
+    """Return the mean uptime of the hours between `since` and `now`.
 
-    The first and the last only as far as they lie in that time.
+    Every hour has the same weight, because failing agents are probed less often. The
+    first and the last hour count only for the part that lies in the window.
     """
-    first = hour_of(since)
-    known = [hour for hour in hours if hour.hour >= first]
-    parts = (min(hour.hour + HOUR, now) - max(hour.hour, since) for hour in known)
+    first = start_of_hour(since)
+    hours = [hour for hour in hours if hour.hour >= first]
+    parts = (min(hour.hour + HOUR, now) - max(hour.hour, since) for hour in hours)
     weights = [max(MINUTE, part) / HOUR for part in parts]
-    return fmean((hour.uptime for hour in known), weights) if known else None
+    return fmean((hour.uptime for hour in hours), weights) if hours else None
 
 
-def percent(share: float | None) -> str:
-    """Never rounded up to all, nor down to nothing."""
+def format_percent(share: float | None) -> str:
+    """Return the share as text; only exactly 1 and 0 are shown as 100 % and 0 %."""
     if share is None:
         return "not probed"
     rounded = round(share * 100, 1)

@@ -1,4 +1,4 @@
-"""Work that many share: whoever claims something holds it for a while."""
+"""Row leases: a worker claims due rows so that no other worker processes them."""
 
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 def lease_end() -> datetime:
-    """Until when what is claimed now is left to whoever claimed it."""
+    """Return when a row that is claimed now becomes due again for all workers."""
     return timezone.now() + timedelta(seconds=conf.PROBE_LEASE)
 
 
@@ -20,10 +20,10 @@ def lease_end() -> datetime:
 def claim_rows(
     rows: "models.QuerySet[Row]", column: str, limit: int, until: datetime
 ) -> list[Row]:
-    """The first of these by that column, put off until then for all others."""
+    """Return the first rows ordered by `column`, and set that column to `until`."""
     free = rows.select_for_update(skip_locked=True, of=("self",)).order_by(column)
     claimed = list(free[:limit])
-    later: dict[str, Any] = {column: until}
-    held: Any = rows.model._default_manager
-    held.filter(pk__in=[row.pk for row in claimed]).update(**later)
+    new_due_time: dict[str, Any] = {column: until}
+    manager: models.Manager[Row] = rows.model._default_manager
+    manager.filter(pk__in=[row.pk for row in claimed]).update(**new_due_time)
     return claimed

@@ -1,4 +1,4 @@
-"""The one probe: asks an agent, in its protocol's own words, whether it lives."""
+"""The health probe: sends the health requests of an agent's protocol."""
 
 import asyncio
 import contextlib
@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Self
 
 import httpx2
 from django.utils import timezone
 
-from capabilities.health_requests import Ask
+from capabilities.health_requests import HealthRequest
 from capabilities.parsers import parsers
 
 from ..conf import conf
@@ -20,146 +21,163 @@ from ..models import CatalogEntry
 from ..outbound import (
     REDIRECT_LIMIT,
     FetchError,
-    NoAddress,
+    HostNotFound,
     check_url,
+    get_host,
     guarded_client,
-    host_of,
 )
-from .status import Probe
+from .status import ProbeOutcome
 
-# Answers, beside success, that only a living server gives.
-ALIVE = {401, 403, 405, 406, 429}
-# Answers that only say that nothing is kept at this place.
-EMPTY = {404, 410}
-# As many seconds as taking leave may cost.
-FAREWELL = 1.0
+# Status codes beside 2xx that show a working server.
+ALIVE_STATUSES = {401, 403, 405, 406, 429}
+# Status codes that only show that this URL does not exist.
+MISSING_STATUSES = {404, 410}
+# Seconds that closing a session may take.
+CLOSE_TIMEOUT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ProbeTarget:
+    """What to probe: an agent's protocol and URLs."""
+
     protocol: str
     endpoint: str
     definition_url: str = ""
-    # Where it wants to be asked instead, if somebody said so.
+    # Probed instead of the protocol's health requests, when set.
     health_url: str = ""
-    # When it last announced itself, if that is how it shows that it lives.
-    last_heard: datetime | None = None
+    # When the agent last announced itself, for protocols in which agents do.
+    last_announced_at: datetime | None = None
+
+    @classmethod
+    def from_entry(cls, entry: CatalogEntry) -> Self:
+        agent_type = entry.agent_type
+        return cls(
+            agent_type.protocol,
+            agent_type.endpoint,
+            entry.source_url,
+            last_announced_at=entry.last_success_at,
+        )
 
     @property
     def host(self) -> str:
-        """Whom to ask, which need not be where the agent is."""
-        first = next(iter(self.asks()), None)
-        return host_of(first.url) if first else ""
+        """The host of the first health request; may differ from the endpoint's."""
+        first = next(iter(self.health_requests()), None)
+        return get_host(first.url) if first else ""
 
-    def asks(self) -> list[Ask]:
+    def health_requests(self) -> list[HealthRequest]:
         if self.health_url:
-            return [Ask(self.health_url)]
+            return [HealthRequest(self.health_url)]
         parser = parsers.get(self.protocol)
-        return parser.asks(self.endpoint, self.definition_url) if parser else []
+        if parser is None:
+            return []
+        return parser.health_requests(self.endpoint, self.definition_url)
 
 
-def target_of(entry: CatalogEntry) -> Target:
-    agent_type = entry.agent_type
-    return Target(
-        agent_type.protocol,
-        agent_type.endpoint,
-        entry.source_url,
-        last_heard=entry.last_success_at,
-    )
-
-
-async def probe_target(target: Target) -> Probe:
-    """Ask an agent, and count the asking."""
+async def run_probe(target: ProbeTarget) -> ProbeOutcome:
+    """Probe an agent and count the probe in the metrics."""
     parser = parsers.get(target.protocol)
     policy = parser.presence_policy if parser else None
     if policy and not target.health_url:
-        outcome = heard(target, policy.timeout)
+        outcome = probe_by_presence(target, policy.timeout)
     else:
-        outcome = await asked(target)
-    word = "answered" if outcome.ok else "failed"
-    PROBES.labels(target.protocol, word).inc()
+        outcome = await probe_by_request(target)
+    PROBES.labels(target.protocol, "answered" if outcome.ok else "failed").inc()
     if outcome.latency_ms is not None:
         PROBE_SECONDS.labels(target.protocol).observe(outcome.latency_ms / 1000)
     return outcome
 
 
-def heard(target: Target, presence: float) -> Probe:
-    """Nobody is asked: it lives as long as it says so often enough."""
-    at, last = timezone.now(), target.last_heard
-    if last is None:
-        return Probe(at, error="Has never been heard")
-    until = last + timedelta(seconds=presence)
-    if at < until:
-        return Probe(at, heard_at=last, holds_until=until)
-    silence = (at - last).total_seconds()
-    return Probe(at, error=f"Has not been heard for {silence:.0f} s")
+def probe_by_presence(target: ProbeTarget, timeout: float) -> ProbeOutcome:
+    """Succeed if the agent's last announcement is not older than `timeout` seconds."""
+    now, announced_at = timezone.now(), target.last_announced_at
+    if announced_at is None:
+        return ProbeOutcome(now, error="The agent has never announced itself")
+    valid_until = announced_at + timedelta(seconds=timeout)
+    if now < valid_until:
+        return ProbeOutcome(now, announced_at=announced_at, valid_until=valid_until)
+    age = (now - announced_at).total_seconds()
+    return ProbeOutcome(now, error=f"The last announcement was {age:.0f} s ago")
 
 
-async def asked(target: Target) -> Probe:
-    """Ask in turn until an answer shows life; tell the last reason when none does."""
-    at = timezone.now()
+async def probe_by_request(target: ProbeTarget) -> ProbeOutcome:
+    """Send the health requests in order until one succeeds.
+
+    When none does, the outcome has the error that says most about the server.
+    """
+    started_at = timezone.now()
     seconds = conf.PROBE_TIMEOUT
-    answers: list[Answer] = []
+    attempts: list[Attempt] = []
     async with guarded_client() as client:
         try:
             async with asyncio.timeout(seconds):
-                await attempts(client, target, answers)
+                await send_requests(client, target, attempts)
         except TimeoutError:
-            answers.append(Answer(f"Timed out after {seconds:g} s"))
-        for answer in answers:
-            await close_session(client, answer)
-    if answers and not answers[-1].error:
-        return Probe(at, answers[-1].latency_ms)
-    told = max(reversed(answers), key=telling, default=Answer("Nothing to ask"))
-    return Probe(at, error=told.error)
+            attempts.append(Attempt(f"Timed out after {seconds:g} s"))
+        for attempt in attempts:
+            await close_session(client, attempt)
+    if attempts and not attempts[-1].error:
+        return ProbeOutcome(started_at, attempts[-1].latency_ms)
+    no_attempt = Attempt("The agent has no URL to probe")
+    reported = max(reversed(attempts), key=is_informative, default=no_attempt)
+    return ProbeOutcome(started_at, error=reported.error)
 
 
-async def attempts(
-    client: httpx2.AsyncClient, target: Target, answers: list["Answer"]
+async def send_requests(
+    client: httpx2.AsyncClient, target: ProbeTarget, attempts: list["Attempt"]
 ) -> None:
-    for ask in target.asks():
-        if ask.after and answers and answers[-1].status not in ask.after:
+    """Append an attempt for each request; the caller keeps them on a timeout."""
+    for health_request in target.health_requests():
+        required = health_request.only_after_statuses
+        if required and attempts and attempts[-1].status not in required:
             return
-        answers.append(await attempt(client, ask))
-        if not answers[-1].error:
+        attempts.append(await send_request(client, health_request))
+        if not attempts[-1].error:
             return
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One attempt: what was wrong with it, how long it took, and its status if any."""
+class Attempt:
+    """One health request: its error, its latency, and its HTTP status (0 if none)."""
 
     error: str = ""
     latency_ms: int = 0
     status: int = 0
-    # How to take leave of one who opened a session for us.
-    farewell: httpx2.Request | None = None
+    # Closes the session that the request opened.
+    close_request: httpx2.Request | None = None
 
 
-def telling(answer: Answer) -> bool:
-    """That a server fails says more than that a place of several is empty."""
-    return answer.status not in EMPTY
+def is_informative(attempt: Attempt) -> bool:
+    """Rank a failure of the server above a URL that does not exist."""
+    return attempt.status not in MISSING_STATUSES
 
 
-async def attempt(client: httpx2.AsyncClient, ask: Ask) -> Answer:
+async def send_request(
+    client: httpx2.AsyncClient, health_request: HealthRequest
+) -> Attempt:
     started = time.perf_counter()
     try:
-        response = await headers_of(client, ask)
-    except FetchError as refusal:
-        return Answer(str(refusal))
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError) as failure:
-        return Answer(in_words(failure))
+        response = await fetch_headers(client, health_request)
+    except FetchError as error:
+        return Attempt(str(error))
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError) as error:
+        return Attempt(describe_error(error))
     latency_ms = round((time.perf_counter() - started) * 1000)
     status = response.status_code
-    lives = response.is_success or status in ALIVE
-    error = "" if lives else f"HTTP {status}"
-    return Answer(error, latency_ms, status, leave(client, ask, response))
+    is_alive = response.is_success or status in ALIVE_STATUSES
+    error_text = "" if is_alive else f"HTTP {status}"
+    close_request = build_close_request(client, health_request, response)
+    return Attempt(error_text, latency_ms, status, close_request)
 
 
-async def headers_of(client: httpx2.AsyncClient, ask: Ask) -> httpx2.Response:
-    """The answer where the redirects end; no body is read."""
+async def fetch_headers(
+    client: httpx2.AsyncClient, health_request: HealthRequest
+) -> httpx2.Response:
+    """Send a request and follow redirects, without reading any body."""
     request = client.build_request(
-        ask.method, ask.url, json=ask.body, headers=ask.headers
+        health_request.method,
+        health_request.url,
+        json=health_request.body,
+        headers=health_request.headers,
     )
     for _ in range(REDIRECT_LIMIT + 1):
         check_url(str(request.url))
@@ -171,40 +189,43 @@ async def headers_of(client: httpx2.AsyncClient, ask: Ask) -> httpx2.Response:
     raise FetchError(f"Redirects more than {REDIRECT_LIMIT} times")
 
 
-def leave(
-    client: httpx2.AsyncClient, ask: Ask, response: httpx2.Response
+def build_close_request(
+    client: httpx2.AsyncClient, health_request: HealthRequest, response: httpx2.Response
 ) -> httpx2.Request | None:
-    """We only wanted to know; the server need not remember us."""
-    key = response.headers.get(ask.session) if ask.session else None
-    if key is None:
+    """Return the request that closes the session a response opened, if any."""
+    header = health_request.session_header
+    session_id = response.headers.get(header) if header else None
+    if session_id is None:
         return None
-    headers = ask.headers | {ask.session: key}
+    headers = health_request.headers | {header: session_id}
     return client.build_request("DELETE", response.url, headers=headers)
 
 
-async def close_session(client: httpx2.AsyncClient, answer: Answer) -> None:
-    """How it takes leave says nothing of how it is, nor how long that takes."""
-    if answer.farewell is None:
+async def close_session(client: httpx2.AsyncClient, attempt: Attempt) -> None:
+    """Close the session that an attempt opened; errors do not affect the outcome."""
+    if attempt.close_request is None:
         return
     with contextlib.suppress(TimeoutError, httpx2.HTTPError, FetchError, OSError):
-        async with asyncio.timeout(FAREWELL):
-            await (await client.send(answer.farewell, stream=True)).aclose()
+        async with asyncio.timeout(CLOSE_TIMEOUT):
+            response = await client.send(attempt.close_request, stream=True)
+            await response.aclose()
 
 
-def causes(failure: BaseException | None) -> Iterator[BaseException]:
-    """The failure, and what lies behind it."""
-    while failure is not None:
-        yield failure
-        failure = failure.__cause__ or failure.__context__
+def iter_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield the error and the chain of errors that led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
-def in_words(failure: Exception) -> str:
-    if isinstance(failure, httpx2.TimeoutException):
+def describe_error(error: Exception) -> str:
+    """Return a message that quotes nothing the server sent."""
+    if isinstance(error, httpx2.TimeoutException):
         return "Timed out"
-    if any(isinstance(cause, ssl.SSLError) for cause in causes(failure)):
-        return "Its TLS certificate or handshake is not right"
-    if any(isinstance(cause, NoAddress) for cause in causes(failure)):
-        return "Nobody knows its host by that name"
-    if isinstance(failure, httpx2.ConnectError):
+    if any(isinstance(cause, ssl.SSLError) for cause in iter_causes(error)):
+        return "TLS handshake or certificate verification failed"
+    if any(isinstance(cause, HostNotFound) for cause in iter_causes(error)):
+        return "DNS lookup failed"
+    if isinstance(error, httpx2.ConnectError):
         return "Connection refused or unreachable"
-    return "Does not answer in proper HTTP"
+    return "The response is not valid HTTP"

@@ -1,4 +1,7 @@
-"""Who is probed next: any number of probers share the work by leases."""
+"""The prober: claims entries that are due, probes them, and saves the outcomes.
+
+Any number of probers, in any number of processes, share the work by leases.
+"""
 
 import asyncio
 import logging
@@ -16,83 +19,84 @@ from django.utils import timezone
 from ..conf import conf
 from ..models import CatalogEntry, Status
 from .leases import claim_rows, lease_end
-from .probe import Target, probe_target, target_of
-from .status import Probe, interval_after, record_all, spread
+from .probe import ProbeTarget, run_probe
+from .status import ProbeOutcome, add_jitter, probe_interval, record_probes
 
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# As many outcomes as are written down at once.
-PAGE = 100
+# Outcomes saved in one transaction.
+WRITE_BATCH = 100
 
 
-class Targets(Protocol):
-    """Something with an address that is probed when it comes due."""
+class ProbeTargetSource(Protocol):
+    """A table whose rows are probed when they are due."""
 
     def claim(self, limit: int, due: datetime) -> list[Any]:
-        """Some that were due then, ours until the lease ends; then due again."""
+        """Return rows due at that time; no other prober gets them during the lease."""
 
-    def target(self, item: Any) -> Target: ...
+    def get_target(self, item: Any) -> ProbeTarget: ...
 
     def is_down(self, item: Any) -> bool:
-        """Whether it was gone lately, so that asking later tells no less."""
+        """Check whether the item was offline recently, so its probe can wait."""
 
-    def put_off(self, item: Any, until: datetime) -> object:
-        """Give it back: it is due then."""
+    def postpone(self, item: Any, until: datetime) -> object:
+        """End the lease of an item that was not probed, and set when it is due."""
 
-    def keep(self, outcomes: list[tuple[Any, Probe]]) -> object:
-        """Write down what was found, and when to ask again."""
+    def save_results(self, results: list[tuple[Any, ProbeOutcome]]) -> object:
+        """Save the outcomes and schedule the next probes."""
 
 
-class Entries:
-    """The catalog's own."""
+class CatalogEntrySource:
+    """The entries of the catalog."""
 
     def claim(self, limit: int, due: datetime) -> list[CatalogEntry]:
-        entries = CatalogEntry.objects.watched().filter(next_probe_at__lte=due)
+        entries = CatalogEntry.objects.monitored().filter(next_probe_at__lte=due)
         return claim_rows(
-            entries.to_be_asked(), "next_probe_at", limit, until=lease_end()
+            entries.with_agent_type(), "next_probe_at", limit, until=lease_end()
         )
 
-    def target(self, entry: CatalogEntry) -> Target:
-        return target_of(entry)
+    def get_target(self, entry: CatalogEntry) -> ProbeTarget:
+        return ProbeTarget.from_entry(entry)
 
     def is_down(self, entry: CatalogEntry) -> bool:
         return entry.status == Status.OFFLINE and is_recent(entry.last_probed_at)
 
-    def put_off(self, entry: CatalogEntry, until: datetime) -> int:
-        mine = CatalogEntry.objects.watched().filter(pk=entry.pk)
-        return mine.update(next_probe_at=until)
+    def postpone(self, entry: CatalogEntry, until: datetime) -> int:
+        rows = CatalogEntry.objects.monitored().filter(pk=entry.pk)
+        return rows.update(next_probe_at=until)
 
-    def keep(self, outcomes: list[tuple[CatalogEntry, Probe]]) -> int:
-        return record_all(outcomes)
+    def save_results(self, results: list[tuple[CatalogEntry, ProbeOutcome]]) -> int:
+        return record_probes(results)
 
 
 def is_recent(moment: datetime | None) -> bool:
-    """Within the longest that any agent is left alone, whatever its host does."""
+    """Check whether the moment is within the longest pause between two probes."""
     limit = timedelta(seconds=conf.BACK_OFF_LIMIT)
     return moment is not None and timezone.now() - moment < limit
 
 
-target_sources: list[Targets] = [Entries()]
+probe_sources: list[ProbeTargetSource] = [CatalogEntrySource()]
 
 
-def add_targets(targets: Targets) -> None:
-    """Probe these too; apps that build on the catalog call this in `ready`."""
-    if not any(type(known) is type(targets) for known in target_sources):
-        target_sources.append(targets)
+def register_probe_source(source: ProbeTargetSource) -> None:
+    """Add a table to probe; apps that build on the catalog call this in `ready`."""
+    if not any(type(existing) is type(source) for existing in probe_sources):
+        probe_sources.append(source)
 
 
-class Host:
-    """How many may ask it at once, and when: one that only fails is left alone."""
+class HostLimiter:
+    """The limits for one host: concurrent probes, and a pause after failures."""
 
     def __init__(self) -> None:
-        self.places = asyncio.Semaphore(conf.PROBES_PER_HOST)
+        self.slots = asyncio.Semaphore(conf.PROBES_PER_HOST)
         self.users = self.waiting = self.failures = 0
-        self.silent_until = 0.0
+        self.paused_until = 0.0
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
+        """Keep the prober from dropping this limiter."""
         self.users += 1
         try:
             yield
@@ -100,90 +104,93 @@ class Host:
             self.users -= 1
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait for one of the host's slots and hold it."""
         self.waiting += 1
         try:
-            await self.places.acquire()
+            await self.slots.acquire()
         finally:
             self.waiting -= 1
         try:
             yield
         finally:
-            self.places.release()
+            self.slots.release()
 
-    def note(self, outcome: Probe) -> None:
-        """An answer ends the silence; failures in a row make it longer, once each."""
+    def record_outcome(self, outcome: ProbeOutcome) -> None:
+        """End the pause on success; lengthen it on the first failure after a pause."""
         now = time.monotonic()
         if outcome.ok:
-            self.failures, self.silent_until = 0, 0.0
-        elif now >= self.silent_until:
+            self.failures, self.paused_until = 0, 0.0
+        elif now >= self.paused_until:
             self.failures += 1
-            pause = interval_after(self.failures).total_seconds()
-            self.silent_until = now + pause
+            pause = probe_interval(self.failures).total_seconds()
+            self.paused_until = now + pause
 
     @property
     def pause_left(self) -> float:
-        return max(0.0, self.silent_until - time.monotonic())
+        return max(0.0, self.paused_until - time.monotonic())
 
     @property
-    def is_forgettable(self) -> bool:
-        long_ago = time.monotonic() - conf.BACK_OFF_LIMIT
-        return not self.users and (not self.failures or self.silent_until < long_ago)
+    def can_be_dropped(self) -> bool:
+        limit = time.monotonic() - conf.BACK_OFF_LIMIT
+        return not self.users and (not self.failures or self.paused_until < limit)
 
 
 class Prober:
-    """Probes what is due, so many at once and so many per host.
+    """Probes due items, with limits for concurrency in total and per host.
 
-    Left as a context, it asks nobody any more; what it held comes due again.
+    On exit of the context, running probes are cancelled. Their items become due again
+    when their lease ends.
     """
 
     def __init__(self) -> None:
-        self.places = asyncio.Semaphore(conf.PROBE_CONCURRENCY)
-        self.hosts: dict[str, Host] = {}
+        self.slots = asyncio.Semaphore(conf.PROBE_CONCURRENCY)
+        self.hosts: dict[str, HostLimiter] = {}
         self.running: set[asyncio.Task[None]] = set()
-        self.asked = 0
-        # So many may wait for one host.
-        self.queue = conf.PROBE_QUEUE
-        self.notes = [Notes(targets) for targets in target_sources]
+        self.probed = 0
+        # Items that may wait for one host; further ones are postponed.
+        self.queue_limit = conf.PROBE_QUEUE
+        self.writers = [ResultWriter(source) for source in probe_sources]
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *failure: object) -> None:
+    async def __aexit__(self, *exc_info: object) -> None:
         for task in self.running:
             task.cancel()
         await asyncio.gather(*self.running, return_exceptions=True)
 
-    async def round(self) -> int:
-        """Probe everything that is due now; how many were asked."""
-        self.queue = sys.maxsize
-        # Not what comes due meanwhile: a long round would never end.
-        await self.begin(due=timezone.now())
+    async def probe_all_due(self) -> int:
+        """Probe everything that is due now; return how many probes were made."""
+        self.queue_limit = sys.maxsize
+        # With a fixed time: items that become due meanwhile would prolong the round.
+        await self.start_due_probes(due=timezone.now())
         await asyncio.gather(*self.running)
-        return self.asked
+        return self.probed
 
-    async def begin(self, due: datetime | None = None) -> None:
-        """Begin asking all that is due; those who answer slowly hold up nobody else."""
-        while sum([await self.claim(notes, due) for notes in self.notes]):
+    async def start_due_probes(self, due: datetime | None = None) -> None:
+        """Start a task for each due item; slow agents do not delay the others."""
+        while sum([await self.claim(writer, due) for writer in self.writers]):
             pass
-        self.hosts = {n: h for n, h in self.hosts.items() if not h.is_forgettable}
+        self.hosts = {n: h for n, h in self.hosts.items() if not h.can_be_dropped}
 
-    async def claim(self, notes: "Notes", due: datetime | None) -> int:
-        await self.room()
+    async def claim(self, writer: "ResultWriter", due: datetime | None) -> int:
+        """Claim items of one source and start their tasks; return how many."""
+        await self.wait_for_capacity()
         now = due or timezone.now()
-        items = await in_database(notes.targets.claim, self.batch, now)
-        lease_ends = self.lease_ends()
+        items = await run_in_database(writer.source.claim, self.batch_size, now)
+        start_deadline = self.start_deadline()
         for item in items:
-            task = asyncio.create_task(self.one(notes, item, lease_ends))
+            task = asyncio.create_task(self.run_task(writer, item, start_deadline))
             self.running.add(task)
             task.add_done_callback(self.running.discard)
         return len(items)
 
-    async def room(self) -> None:
-        """Those who wait for a host of theirs take none away."""
-        # Let those just claimed find out whether they have to.
+    async def wait_for_capacity(self) -> None:
+        """Wait until few tasks run; those queued for a busy host do not count."""
+        # Let tasks that were just created reach their host's queue.
         await asyncio.sleep(0)
-        while len(self.running) - self.queued > self.batch:
+        while len(self.running) - self.queued > self.batch_size:
             first = asyncio.FIRST_COMPLETED
             await asyncio.wait(self.running, return_when=first)
 
@@ -192,90 +199,97 @@ class Prober:
         return sum(host.waiting for host in self.hosts.values())
 
     @property
-    def batch(self) -> int:
+    def batch_size(self) -> int:
         return conf.PROBE_CONCURRENCY * 2
 
-    def lease_ends(self) -> float:
-        """When it is too late to begin asking what was claimed just now."""
-        lease, longest = (
-            conf.PROBE_LEASE,
-            conf.PROBE_TIMEOUT,
-        )
-        return time.monotonic() + lease - longest
+    def start_deadline(self) -> float:
+        """Return when a probe of an item claimed now may last start.
 
-    async def one(self, notes: "Notes", item: Any, lease_ends: float) -> None:
+        A later start could outlast the lease.
+        """
+        return time.monotonic() + conf.PROBE_LEASE - conf.PROBE_TIMEOUT
+
+    async def run_task(
+        self, writer: "ResultWriter", item: Any, start_deadline: float
+    ) -> None:
         try:
-            await self.ask(notes, item, lease_ends)
+            await self.probe_item(writer, item, start_deadline)
         except Exception:
-            # It comes due again when the lease ends; the others go on.
+            # The item becomes due again when its lease ends.
             logger.exception("The probe of %s failed", item.pk)
 
-    async def ask(self, notes: "Notes", item: Any, lease_ends: float) -> None:
-        targets, target = notes.targets, notes.targets.target(item)
-        host = self.hosts.setdefault(target.host, Host())
-        outcome, pause = (
-            None,
-            conf.PROBE_POSTPONE if host.waiting >= self.queue else 0.0,
-        )
+    async def probe_item(
+        self, writer: "ResultWriter", item: Any, start_deadline: float
+    ) -> None:
+        """Probe an item, or postpone it when its host is busy or down."""
+        source, target = writer.source, writer.source.get_target(item)
+        host = self.hosts.setdefault(target.host, HostLimiter())
+        outcome = None
+        pause = conf.PROBE_POSTPONE if host.waiting >= self.queue_limit else 0.0
         with host.in_use():
             if not pause:
-                async with host.turn(), self.places:
-                    pause = host.pause_left if targets.is_down(item) else 0.0
-                    # Past its lease it is due again for all.
-                    if not pause and time.monotonic() <= lease_ends:
-                        self.asked += 1
-                        outcome = await probe_target(target)
-                        host.note(outcome)
+                async with host.slot(), self.slots:
+                    pause = host.pause_left if source.is_down(item) else 0.0
+                    # After the deadline, another prober may claim the item.
+                    if not pause and time.monotonic() <= start_deadline:
+                        self.probed += 1
+                        outcome = await run_probe(target)
+                        host.record_outcome(outcome)
             if pause:
-                until = timezone.now() + spread(pause)
-                await in_database(targets.put_off, item, until)
+                until = timezone.now() + add_jitter(pause)
+                await run_in_database(source.postpone, item, until)
             elif outcome:
-                await notes.take(item, outcome)
+                await writer.add(item, outcome)
 
 
-class Notes:
-    """Outcomes on their way to the database: what gathers while it writes goes next."""
+class ResultWriter:
+    """Saves outcomes in batches: those added during a write go into the next one."""
 
-    def __init__(self, targets: Targets) -> None:
-        self.targets = targets
-        self.waiting: list[tuple[Any, Probe]] = []
-        self.pen = asyncio.Lock()
+    def __init__(self, source: ProbeTargetSource) -> None:
+        self.source = source
+        self.waiting: list[tuple[Any, ProbeOutcome]] = []
+        self.lock = asyncio.Lock()
 
-    async def take(self, item: Any, outcome: Probe) -> None:
+    async def add(self, item: Any, outcome: ProbeOutcome) -> None:
+        """Save the outcome, together with others that wait; return when it is saved."""
         self.waiting.append((item, outcome))
-        async with self.pen:
-            page, self.waiting = self.waiting[:PAGE], self.waiting[PAGE:]
-            if page:
-                await self.write(page)
+        async with self.lock:
+            batch, self.waiting = self.waiting[:WRITE_BATCH], self.waiting[WRITE_BATCH:]
+            if batch:
+                await self.write(batch)
 
-    async def write(self, page: list[tuple[Any, Probe]]) -> None:
+    async def write(self, batch: list[tuple[Any, ProbeOutcome]]) -> None:
+        """Save a batch; if that fails, save its outcomes one by one."""
         try:
-            await in_database(self.targets.keep, page)
+            await run_in_database(self.source.save_results, batch)
         except Exception:
-            if len(page) == 1:
-                # It comes due again when the lease ends; the others go on.
-                logger.exception("The probe of %s was not kept", page[0][0].pk)
+            if len(batch) == 1:
+                # The item becomes due again when its lease ends.
+                logger.exception("Could not save the probe of %s", batch[0][0].pk)
                 return
-            for note in page:
-                await self.write([note])
+            for result in batch:
+                await self.write([result])
 
 
-async def in_database(
-    function: Callable[P, R], *arguments: P.args, **named: P.kwargs
+async def run_in_database(
+    function: Callable[P, R], *args: P.args, **kwargs: P.kwargs
 ) -> R:
-    """Sync work off the loop, on a connection that is still good; never left undone."""
+    """Run a function that uses the database in a thread, with a usable connection.
+
+    When the caller is cancelled, the function is still completed first.
+    """
 
     def work() -> R:
         close_old_connections()
         try:
-            return function(*arguments, **named)
+            return function(*args, **kwargs)
         finally:
             close_old_connections()
 
-    begun = asyncio.ensure_future(sync_to_async(work)())
+    task = asyncio.ensure_future(sync_to_async(work)())
     try:
-        return await asyncio.shield(begun)
+        return await asyncio.shield(task)
     except asyncio.CancelledError:
-        # What it publishes may need the loop: a thread left alone waits for ever.
-        await asyncio.wait([begun])
+        # Publishing an event may need this loop; without it the thread never ends.
+        await asyncio.wait([task])
         raise

@@ -1,4 +1,4 @@
-"""Finding the definition of an agent: the URLs to try, and reading what they return."""
+"""Find an agent's definition: try candidate URLs and parse the responses."""
 
 from .resolver import ResolvedDefinition, resolver_for_entry, resolver_for_url
 

@@ -9,10 +9,10 @@ from capabilities.parsers import Parser, parsers
 
 @dataclass(frozen=True, slots=True)
 class Locations:
-    """Candidate URLs: near the agent, and at the root of its host.
+    """Candidate URLs: near the agent's URL, and at the root of its host.
 
-    `without_endpoint` holds those whose definition does not say where the agent is,
-    with the slug of its protocol, "" when any such protocol may be found there.
+    `without_endpoint` holds the URLs whose definitions do not contain the agent's
+    endpoint, with the slug of their protocol.
     """
 
     candidates: list[str]
@@ -20,37 +20,45 @@ class Locations:
     without_endpoint: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def around(cls, url: str, protocol: str) -> "Locations":
-        """The URLs to try for an agent, or a host, at this URL."""
+    def for_agent(cls, url: str, protocol: str) -> "Locations":
+        """Return the URLs to try for an agent or a host at this URL."""
         possible = [parser for parser in parsers if protocol in ("", parser.slug)]
-        # A definition that does not name its agent is not looked for at the root of a
-        # host, where it could be anybody's.
-        naming = [parser for parser in possible if not parser.requires_endpoint]
-        others = [parser for parser in possible if parser.requires_endpoint]
+        # At the root of a host, a definition without an endpoint could be any agent's.
+        with_endpoint = [parser for parser in possible if not parser.requires_endpoint]
         parts = urlsplit(url)
         is_host = parts.path in ("", "/") and not parts.query
         root = urlunsplit((parts.scheme, parts.netloc, "", "", ""))
-        below, itself = published(possible, url), [url] if naming else []
-        near = distinct([*below, *itself] if is_host else [*itself, *below])
-        at_root = (place for place in published(naming, root) if place not in near)
-        without = {place: one.slug for one in others for place in one.published(url)}
-        return cls(near, distinct(at_root), without)
+        published = get_definition_urls(possible, url)
+        own_url = [url] if with_endpoint else []
+        near = distinct(published + own_url if is_host else own_url + published)
+        host_root = get_definition_urls(with_endpoint, root)
+        without_endpoint = {
+            candidate: parser.slug
+            for parser in possible
+            if parser.requires_endpoint
+            for candidate in parser.definition_urls(url)
+        }
+        others = distinct(other for other in host_root if other not in near)
+        return cls(near, others, without_endpoint)
 
     @classmethod
     def only(cls, url: str, protocol: str) -> "Locations":
-        """This URL and no other."""
+        """Return this URL as the only candidate."""
         parser = parsers.get(protocol)
-        silent = parser is not None and parser.requires_endpoint
-        return cls([url], without_endpoint={url: protocol} if silent else {})
+        if parser is not None and parser.requires_endpoint:
+            return cls.for_declaration(url, protocol)
+        return cls([url])
 
     @classmethod
-    def of_declaration(cls, url: str, protocol: str) -> "Locations":
-        """The URL of a declaration that does not say where its agent is."""
+    def for_declaration(cls, url: str, protocol: str) -> "Locations":
+        """Return the URL of a declaration that lacks the agent's endpoint."""
         return cls([url], without_endpoint={url: protocol})
 
 
-def published(possible: Iterable[Parser], url: str) -> list[str]:
-    return [place for parser in possible for place in parser.published(url)]
+def get_definition_urls(possible: Iterable[Parser], url: str) -> list[str]:
+    return [
+        candidate for parser in possible for candidate in parser.definition_urls(url)
+    ]
 
 
 def distinct(urls: Iterable[str]) -> list[str]:

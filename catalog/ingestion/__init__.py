@@ -1,17 +1,24 @@
-"""Writing agents to the catalog: from definitions, and from what curators change."""
+"""Write agents to the catalog, from their definitions and from editors' changes."""
 
 from .curation import curate
-from .definition import Definition, Due
-from .writer import Outcome, Outdated, Result, foreseen, ingest, wait_for_turn
+from .definition import Definition, ProbeTiming
+from .writer import (
+    EntryChanged,
+    IngestResult,
+    Result,
+    ingest,
+    lock_agent,
+    preview_ingest,
+)
 
 __all__ = [
     "Definition",
-    "Due",
-    "Outcome",
-    "Outdated",
+    "EntryChanged",
+    "IngestResult",
+    "ProbeTiming",
     "Result",
     "curate",
-    "foreseen",
     "ingest",
-    "wait_for_turn",
+    "lock_agent",
+    "preview_ingest",
 ]

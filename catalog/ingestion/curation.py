@@ -1,4 +1,4 @@
-"""What people say about an entry, beside what its definition says."""
+"""Changes that editors make to catalog entries."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ..models import CatalogEntry
-from ..search import save_entry, state_change
+from ..search import build_state_changed, save_entry
 
 
 def curate(
@@ -17,35 +17,38 @@ def curate(
     by: AbstractBaseUser,
     reason: str = "",
 ) -> CatalogEntry:
-    """Apply a curator's changes; who, what and why is kept in the entry's history.
+    """Apply an editor's changes and log them in the entry's admin history.
 
-    Raises where somebody else deleted it meanwhile.
+    Raise CatalogEntry.DoesNotExist if the entry was deleted in the meantime.
     """
     with transaction.atomic():
-        # As it is now: a probe may have been quicker than who looked at it.
+        # A probe may have changed the entry since the caller loaded it.
         entry.refresh_from_db(from_queryset=CatalogEntry.objects.select_for_update())
         before = {name: getattr(entry, name) for name in changes}
-        altered = [name for name in changes if before[name] != changes[name]]
-        if altered:
-            save_changes(entry, {name: changes[name] for name in altered})
-            remember(entry, by, history_message(entry, altered, reason))
+        changed = [name for name in changes if before[name] != changes[name]]
+        if changed:
+            save_changes(entry, {name: changes[name] for name in changed})
+            log_change(entry, by, build_history_message(entry, changed, reason))
     return entry
 
 
 def save_changes(entry: CatalogEntry, changes: dict[str, Any]) -> None:
-    before = entry.status
+    previous_status = entry.status
     for name, value in changes.items():
         setattr(entry, name, value)
-    written = [*changes, "updated_at"]
+    fields = [*changes, "updated_at"]
     events = []
     if "status" in changes:
-        written += start_over(entry)
-        events = [state_change(entry, before)]
-    save_entry(entry, *events, fields=written)
+        fields += reset_probe_state(entry)
+        events = [build_state_changed(entry, previous_status)]
+    save_entry(entry, *events, fields=fields)
 
 
-def start_over(entry: CatalogEntry) -> list[str]:
-    """What a person says of its state stands, until it is asked from now on."""
+def reset_probe_state(entry: CatalogEntry) -> list[str]:
+    """Make the status that an editor set last until the next probe.
+
+    Return the names of the changed fields.
+    """
     now = timezone.now()
     entry.status_set_at = now
     entry.next_probe_at = now if entry.can_be_probed else None
@@ -53,15 +56,15 @@ def start_over(entry: CatalogEntry) -> list[str]:
     return ["status_set_at", "next_probe_at", "consecutive_failures", "last_error"]
 
 
-def history_message(entry: CatalogEntry, altered: list[str], reason: str) -> str:
-    told = ", ".join(name.replace("_", " ") for name in altered if name != "status")
-    parts = [f"Status set to {entry.status}."] if "status" in altered else []
-    parts += [f"Changed {told}."] if told else []
+def build_history_message(entry: CatalogEntry, changed: list[str], reason: str) -> str:
+    labels = [name.replace("_", " ") for name in changed if name != "status"]
+    parts = [f"Status set to {entry.status}."] if "status" in changed else []
+    parts += [f"Changed {', '.join(labels)}."] if labels else []
     parts += [f"Reason: {reason}"] if reason else []
     return " ".join(parts)
 
 
-def remember(entry: CatalogEntry, by: AbstractBaseUser, message: str) -> None:
+def log_change(entry: CatalogEntry, by: AbstractBaseUser, message: str) -> None:
     if not apps.is_installed("django.contrib.admin"):
         return
     from django.contrib.admin.models import CHANGE, LogEntry  # noqa: PLC0415

@@ -1,89 +1,95 @@
-"""A definition as it came in: its bytes, what they say, and where they are from."""
+"""A received definition: its bytes, the parsed record and where it came from."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from capabilities.documents import dumped, read_json
+from capabilities.documents import dump_json, read_json
 from capabilities.kinds import kinds
-from capabilities.parsers import ParseError, Reading, examine, parse, parsers
+from capabilities.parsers import ParseError, ParseResult, parse, parsers, try_parse
 from capabilities.problems import Problem, Problems
 from capabilities.records import CAPABILITY_LIMIT, AgentRecord
 
 from ..models import Capability, CatalogEntry, Source
 
 
-class Due(StrEnum):
-    """When an agent is probed, after its definition came in."""
+class ProbeTiming(StrEnum):
+    """When an agent is probed after its definition was stored."""
 
-    AT_ONCE = "at once"
-    BY_CALLER = "by whoever brings it, and by nobody else meanwhile"
-    AS_PLANNED = "as planned"
+    NOW = "now"
+    # The caller of `ingest` probes the agent. A lease keeps schedulers from doing so.
+    BY_CALLER = "by the caller"
+    ON_SCHEDULE = "on schedule"
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition as it came in: the bytes, what they say, and where they are from."""
+    """A received definition: its bytes, the parsed record and where it came from."""
 
     record: AgentRecord
     raw: bytes
     source: str = Source.PUSH
     url: str = ""
     etag: str = ""
-    # Whether it says all there is: nothing else that is known stays beside it.
-    complete: bool = False
-    # Whether it says less than any other, and stands only where there is none.
-    introduces: bool = False
-    # Why it does not say all, if it does not.
+    # Whether its capabilities replace the stored ones instead of being merged.
+    replaces_capabilities: bool = False
+    # Whether it holds only some capabilities: a stored definition is kept.
+    is_partial: bool = False
+    # Why it is incomplete, "" if it is complete.
     problem: str = ""
-    # Whether it was told to one who showed an `Authorization`, and perhaps only so.
+    # Whether an `Authorization` header was sent to get it.
     authorized: bool = False
-    due: Due = Due.AT_ONCE
-    # The entry it was fetched again for, as that was then.
-    refreshes: CatalogEntry | None = None
+    probe_timing: ProbeTiming = ProbeTiming.NOW
+    # The entry being refreshed, as it was before the fetch.
+    refreshed_entry: CatalogEntry | None = None
 
-    def under(self, raw: bytes) -> "Definition":
-        """The same, beneath a definition that stays."""
-        stated = examine(raw, self.record.protocol, self.record.endpoint).record
-        if stated is None:
+    def added_to(self, stored_raw: bytes) -> "Definition":
+        """Return the stored definition with the capabilities of this one added."""
+        stored = try_parse(
+            stored_raw, self.record.protocol, self.record.endpoint
+        ).record
+        if stored is None:
             return self
-        record = stated.enriched(self.record.capabilities)
-        return replace(self, record=record, raw=raw)
+        record = stored.with_updated_capabilities(self.record.capabilities)
+        return replace(self, record=record, raw=stored_raw)
 
-    def completed_by(self, held: bytes) -> "Definition":
-        """The same with what the running agent told beside the one we hold."""
+    def with_introspected_members(self, stored_raw: bytes) -> "Definition":
+        """Return a copy that keeps what introspection added to the stored one."""
         record, parser = self.record, parsers.get(self.record.protocol)
         introspector = parser.introspector if parser else None
         if introspector is None:
             return self
         document = read_json(self.raw, Problems())
-        stored = read_json(held, Problems())
-        whole = introspector.preserve_introspected(document, stored)
-        if whole == document:
+        stored = read_json(stored_raw, Problems())
+        merged = introspector.preserve_introspected(document, stored)
+        if merged == document:
             return self
-        raw = dumped(whole)
+        raw = dump_json(merged)
         record, _ = parse(raw, record.protocol, record.endpoint)
         return replace(self, record=record, raw=raw)
 
-    def beside(self, rows: Iterable[Capability]) -> "Definition":
-        """The same with its capabilities as they will be, given those there are."""
+    def with_merged_capabilities(self, rows: Iterable[Capability]) -> "Definition":
+        """Return a copy whose capabilities are merged with the stored ones.
+
+        Raise ParseError if there are more than CAPABILITY_LIMIT afterwards.
+        """
         parser = parsers.get(self.record.protocol)
         merger = parser.capability_merger if parser else None
-        if parser is None or merger is None or self.complete:
+        if parser is None or merger is None or self.replaces_capabilities:
             return self
-        known = (row.record for row in rows if row.kind in kinds)
-        merged = tuple(merger.merge(known, self.record.capabilities))
+        stored = (row.record for row in rows if row.kind in kinds)
+        merged = tuple(merger.merge(stored, self.record.capabilities))
         if len(merged) > CAPABILITY_LIMIT:
             message = f"would have {len(merged)} capabilities, over {CAPABILITY_LIMIT}"
-            raise ParseError(Reading(parser.slug, errors=[Problem("$", message)]))
+            raise ParseError(ParseResult(parser.slug, errors=[Problem("$", message)]))
         return replace(self, record=replace(self.record, capabilities=merged))
 
-    def again_for(self, entry: CatalogEntry) -> "Definition":
-        """As news of that entry and of no other; whose source stays what it was."""
-        return replace(self, refreshes=entry, source=entry.source)
+    def as_refresh_of(self, entry: CatalogEntry) -> "Definition":
+        """Return a copy that may only update this entry and keeps its source."""
+        return replace(self, refreshed_entry=entry, source=entry.source)
 
     @property
-    def repeats_itself(self) -> bool:
-        """Whether its agent says the like every minute, each time in other words."""
+    def announces_presence(self) -> bool:
+        """Whether the agent sends definitions repeatedly to signal that it is up."""
         parser = parsers.get(self.record.protocol)
         return parser is not None and parser.presence_policy is not None

@@ -1,21 +1,24 @@
-"""What differs between two definitions of one agent."""
+"""Differences between the capabilities of two definitions of one agent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from capabilities.kinds import identity, is_relied_on
+from capabilities.kinds import capability_identity, removal_breaks_clients
 from capabilities.records import CapabilityRecord
 
 from ..models import Capability
 
+# Kind and identity of a capability.
 Key = tuple[str, str]
+# Description and properties.
 Content = tuple[str, dict[str, Any]]
-Contents = dict[Key, tuple[str, Content]]
+# Name and content of each capability.
+CapabilityIndex = dict[Key, tuple[str, Content]]
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class CapabilityChanges:
     """Capabilities that differ between two definitions, as {"kind", "name"}."""
 
     added: list[dict[str, str]] = field(default_factory=list)
@@ -24,38 +27,42 @@ class Changes:
 
     @property
     def breaking(self) -> list[dict[str, str]]:
-        """What went away and clients relied on."""
-        return [gone for gone in self.removed if is_relied_on(gone["kind"])]
+        """The removed capabilities that clients rely on."""
+        return [item for item in self.removed if removal_breaks_clients(item["kind"])]
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
 
 
-def content(capability: Capability | CapabilityRecord) -> Content:
+def get_content(capability: Capability | CapabilityRecord) -> Content:
     return capability.description, capability.properties
 
 
-def contents(capabilities: Iterable[Capability | CapabilityRecord]) -> Contents:
-    """By kind and by what each is known again by: its name, and what it says."""
+def index_capabilities(
+    capabilities: Iterable[Capability | CapabilityRecord],
+) -> CapabilityIndex:
+    """Return names and contents by kind and identity."""
     return {
-        (one.kind, identity(one.kind, one.name, one.properties)): (
-            one.name,
-            content(one),
+        (item.kind, capability_identity(item.kind, item.name, item.properties)): (
+            item.name,
+            get_content(item),
         )
-        for one in capabilities
+        for item in capabilities
     }
 
 
-def compare(before: Contents, after: Contents) -> Changes:
-    def listed(named: Contents, keys: Iterable[Key]) -> list[dict[str, str]]:
-        told = sorted((kind, named[kind, known][0]) for kind, known in keys)
-        return [{"kind": kind, "name": name} for kind, name in told]
+def diff_capabilities(
+    before: CapabilityIndex, after: CapabilityIndex
+) -> CapabilityChanges:
+    def to_items(index: CapabilityIndex, keys: Iterable[Key]) -> list[dict[str, str]]:
+        pairs = sorted((key[0], index[key][0]) for key in keys)
+        return [{"kind": kind, "name": name} for kind, name in pairs]
 
-    # Not by its name, which may only have become free for it.
+    # The name is not compared: it may only have lost the number that kept it unique.
     common = before.keys() & after.keys()
     changed = (key for key in common if before[key][1] != after[key][1])
-    return Changes(
-        added=listed(after, after.keys() - before.keys()),
-        removed=listed(before, before.keys() - after.keys()),
-        changed=listed(after, changed),
+    return CapabilityChanges(
+        added=to_items(after, after.keys() - before.keys()),
+        removed=to_items(before, before.keys() - after.keys()),
+        changed=to_items(after, changed),
     )

@@ -1,4 +1,4 @@
-"""Writing: from a record to rows, all of a definition or none of it."""
+"""Write definitions to the database, each in one transaction."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ from enum import StrEnum
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from capabilities.parsers import examine, merges_capabilities
+from capabilities.parsers import merges_capabilities, try_parse
 from capabilities.problems import Problem
 from capabilities.records import AgentRecord, CapabilityRecord
 
 from ..conf import conf
 from ..events import EntryIngested
-from ..health import ERROR_LIMIT, lease_end, spread
+from ..health import ERROR_LIMIT, add_jitter, lease_end
 from ..models import (
     AgentType,
     Capability,
@@ -22,22 +22,32 @@ from ..models import (
     DefinitionChange,
     Provider,
     Status,
-    agent_key,
+    compute_agent_key,
 )
 from ..search import save_entry, save_seen
-from .definition import Definition, Due
-from .diff import Changes, compare, content, contents
+from .definition import Definition, ProbeTiming
+from .diff import CapabilityChanges, diff_capabilities, get_content, index_capabilities
 
-# Racing writers meet a unique constraint a few times at most, then see each other.
-ATTEMPTS = 5
-# So many changes of one agent are remembered.
-CHANGES_KEPT = 100
-# What a definition says and a curator may say better.
-CURATED = ("display_name", "description")
+# Concurrent writers violate a unique constraint at most a few times: afterwards the
+# rows exist.
+UPSERT_ATTEMPTS = 5
+# Definition changes stored for each entry.
+CHANGE_LIMIT = 100
+# Fields that a definition sets and an editor may override.
+CURATED_FIELDS = ("display_name", "description")
+# Fields that `set_source` sets.
+SOURCE_FIELDS = [
+    "source",
+    "source_etag",
+    "source_url",
+    "authorized",
+    "next_refresh_at",
+    "definition_problem",
+]
 
 
-class Outdated(Exception):
-    """An entry that went away, or moved on, while its definition was fetched."""
+class EntryChanged(Exception):
+    """The entry was removed or updated while its definition was being fetched."""
 
 
 class Result(StrEnum):
@@ -47,134 +57,151 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class IngestResult:
     entry: CatalogEntry
     result: Result
-    changes: Changes = field(default_factory=Changes)
+    changes: CapabilityChanges = field(default_factory=CapabilityChanges)
     warnings: list[Problem] = field(default_factory=list)
 
 
-def ingest(definition: Definition) -> Outcome:
-    """Catalogue a definition; the same one twice changes nothing but `last seen`."""
-    for attempt in range(1, ATTEMPTS + 1):
+def ingest(definition: Definition) -> IngestResult:
+    """Create or update the entry of a definition in one transaction.
+
+    An unchanged definition only updates when the entry was last seen. Raise
+    EntryChanged if the definition is for an entry that changed in the meantime.
+    """
+    for attempt in range(1, UPSERT_ATTEMPTS + 1):
         try:
             with transaction.atomic():
-                return write(definition)
+                return upsert_entry(definition)
         except IntegrityError:
-            # Another writer was first with this agent: look again, and find it.
-            if attempt == ATTEMPTS:
+            # Another writer created this agent first: the next attempt finds it.
+            if attempt == UPSERT_ATTEMPTS:
                 raise
     raise AssertionError("unreachable")
 
 
-def write(definition: Definition) -> Outcome:
+def upsert_entry(definition: Definition) -> IngestResult:
     record = definition.record
-    key = agent_key(record.protocol, record.endpoint)
-    wait_for_turn(key)
-    # Without a join: after waiting for the lock, PostgreSQL would look for the agent
-    # type of the new row in the old snapshot, and find no entry at all.
+    key = compute_agent_key(record.protocol, record.endpoint)
+    lock_agent(key)
+    # No select_related: after waiting for the lock, PostgreSQL would look for the new
+    # row's agent type in the old snapshot and return no entry at all.
     entry = CatalogEntry.objects.select_for_update().filter(agent_key=key).first()
-    refuse_gone(entry, definition)
+    check_entry_is_current(entry, definition)
     if entry is None:
-        return create(definition.beside(()), key)
-    if definition.introduces:
-        definition = definition.under(entry.agent_type.definition)
-    definition = definition.completed_by(entry.agent_type.definition)
-    definition = definition.beside(entry.agent_type.capabilities.all())
-    if is_known(entry.agent_type, definition):
-        see_again(entry, definition)
-        return Outcome(entry, Result.UNCHANGED)
-    then = definition.refreshes
-    if then is not None and then.validity_last_seen != entry.validity_last_seen:
-        raise Outdated("Another definition came in meanwhile")
-    return update(entry, definition)
+        return create_entry(definition.with_merged_capabilities(()), key)
+    if definition.is_partial:
+        definition = definition.added_to(entry.agent_type.definition)
+    definition = definition.with_introspected_members(entry.agent_type.definition)
+    definition = definition.with_merged_capabilities(
+        entry.agent_type.capabilities.all()
+    )
+    if is_unchanged(entry.agent_type, definition):
+        save_unchanged(entry, definition)
+        return IngestResult(entry, Result.UNCHANGED)
+    fetched_for = definition.refreshed_entry
+    if (
+        fetched_for is not None
+        and fetched_for.validity_last_seen != entry.validity_last_seen
+    ):
+        raise EntryChanged("The definition was updated in the meantime")
+    return update_entry(entry, definition)
 
 
-def refuse_gone(entry: CatalogEntry | None, definition: Definition) -> None:
-    """Nobody wants back what was removed, nor a change to what was given up."""
-    if definition.refreshes is None:
+def check_entry_is_current(entry: CatalogEntry | None, definition: Definition) -> None:
+    """Raise EntryChanged if the entry being refreshed was removed or deprecated."""
+    if definition.refreshed_entry is None:
         return
-    if entry is None or entry.pk != definition.refreshes.pk:
-        raise Outdated("The agent was removed meanwhile")
-    by_itself = definition.due == Due.AS_PLANNED
-    if by_itself and entry.status == Status.DEPRECATED:
-        raise Outdated("The agent was deprecated meanwhile")
+    if entry is None or entry.pk != definition.refreshed_entry.pk:
+        raise EntryChanged("The agent was removed in the meantime")
+    is_scheduled = definition.probe_timing == ProbeTiming.ON_SCHEDULE
+    if is_scheduled and entry.status == Status.DEPRECATED:
+        raise EntryChanged("The agent was deprecated in the meantime")
 
 
-def wait_for_turn(key: str) -> None:
-    """One writer of an agent at a time, before it has any row that could be locked.
+def lock_agent(key: str) -> None:
+    """Let one transaction at a time write an agent, even before it has any row.
 
-    SQLite has one writer of anything. Without it, those who create and those who
-    find the entry lock agent type and entry in opposite orders.
+    Without this lock, creating and updating transactions lock agent type and entry in
+    opposite orders. SQLite needs none because it has only one writer.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-            cursor.execute(lock, [key])
+            sql = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+            cursor.execute(sql, [key])
 
 
-def is_known(current: AgentType, definition: Definition) -> bool:
-    """Whether the entry says all of it already, to the last byte."""
+def is_unchanged(current: AgentType, definition: Definition) -> bool:
+    """Return whether the stored agent type already equals the definition."""
     record = definition.record
     if current.version != record.version or current.definition != definition.raw:
         return False
     if not merges_capabilities(record.protocol):
         return True
-    return contents(current.capabilities.all()) == contents(record.capabilities)
+    return index_capabilities(current.capabilities.all()) == index_capabilities(
+        record.capabilities
+    )
 
 
-def create(definition: Definition, key: str) -> Outcome:
-    agent_type = write_agent_type(definition, key)
+def create_entry(definition: Definition, key: str) -> IngestResult:
+    agent_type = upsert_agent_type(definition, key)
     entry = CatalogEntry(agent_key=key, agent_type=agent_type)
-    for name in CURATED:
+    for name in CURATED_FIELDS:
         setattr(entry, name, getattr(definition.record, name))
     if entry.declared:
         entry.status = Status.ACTIVE
-    touch(entry, definition)
+    set_source(entry, definition)
+    mark_seen(entry, definition)
     save_entry(entry, EntryIngested(entry.pk, Result.CREATED))
-    return Outcome(entry, Result.CREATED)
+    return IngestResult(entry, Result.CREATED)
 
 
-def update(entry: CatalogEntry, definition: Definition) -> Outcome:
-    """Move the entry to this definition, and remember what it replaced."""
+def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
+    """Update the entry to this definition and store what changed."""
     previous = entry.agent_type
-    replaced = previous.definition
-    before = contents(previous.capabilities.all())
-    entry.agent_type = write_agent_type(definition, entry.agent_key)
-    renamed = follow(entry, replaced, definition.record)
-    touch(entry, definition)
-    changes = compare(before, contents(definition.record.capabilities))
-    if definition.repeats_itself and not changes and not renamed:
+    previous_raw = previous.definition
+    before = index_capabilities(previous.capabilities.all())
+    entry.agent_type = upsert_agent_type(definition, entry.agent_key)
+    fields_changed = update_uncurated_fields(entry, previous_raw, definition.record)
+    set_source(entry, definition)
+    mark_seen(entry, definition)
+    changes = diff_capabilities(
+        before, index_capabilities(definition.record.capabilities)
+    )
+    if definition.announces_presence and not changes and not fields_changed:
         save_seen(entry, EntryIngested(entry.pk, Result.UNCHANGED))
-        return Outcome(entry, Result.UNCHANGED)
+        return IngestResult(entry, Result.UNCHANGED)
     DefinitionChange.objects.create(
         entry=entry,
         agent_type=entry.agent_type,
         previous_version=previous.version,
         digest=entry.agent_type.digest,
-        replaced_definition=replaced,
+        replaced_definition=previous_raw,
         added=changes.added,
         removed=changes.removed,
         changed=changes.changed,
     )
-    forgotten = entry.changes.values("pk")[CHANGES_KEPT:]
-    DefinitionChange.objects.filter(pk__in=forgotten).delete()
+    surplus = entry.changes.values("pk")[CHANGE_LIMIT:]
+    DefinitionChange.objects.filter(pk__in=surplus).delete()
     save_entry(entry, EntryIngested(entry.pk, Result.UPDATED))
-    return Outcome(entry, Result.UPDATED, changes)
+    return IngestResult(entry, Result.UPDATED, changes)
 
 
-def foreseen(entry: CatalogEntry, definition: Definition) -> Outcome:
-    """What ingesting it would do to this entry; nothing is written."""
+def preview_ingest(entry: CatalogEntry, definition: Definition) -> IngestResult:
+    """Return what ingesting the definition would change, without writing anything."""
     current = entry.agent_type
-    if is_known(current, definition):
-        return Outcome(entry, Result.UNCHANGED)
-    known = contents(current.capabilities.all())
-    changes = compare(known, contents(definition.record.capabilities))
-    return Outcome(entry, Result.UPDATED, changes)
+    if is_unchanged(current, definition):
+        return IngestResult(entry, Result.UNCHANGED)
+    stored = index_capabilities(current.capabilities.all())
+    changes = diff_capabilities(
+        stored, index_capabilities(definition.record.capabilities)
+    )
+    return IngestResult(entry, Result.UPDATED, changes)
 
 
-def write_agent_type(definition: Definition, key: str) -> AgentType:
-    """The agent type of this key and version, made or made to agree."""
+def upsert_agent_type(definition: Definition, key: str) -> AgentType:
+    """Create or update the agent type of this key and version."""
     record = definition.record
     agent_type, _ = AgentType.objects.update_or_create(
         agent_key=key,
@@ -187,92 +214,79 @@ def write_agent_type(definition: Definition, key: str) -> AgentType:
             "raw_definition": definition.raw,
         },
     )
-    write_capabilities(agent_type, record.capabilities)
+    sync_capabilities(agent_type, record.capabilities)
     return agent_type
 
 
-def write_capabilities(
+def sync_capabilities(
     agent_type: AgentType, records: Iterable[CapabilityRecord]
 ) -> None:
-    """Make the rows agree, leaving those alone that already do."""
+    """Make the capability rows match the records, leaving equal rows untouched."""
     rows = {(row.kind, row.name): row for row in agent_type.capabilities.all()}
-    fresh, altered = [], []
+    to_create, to_update = [], []
     for record in records:
         row = rows.pop((record.kind, record.name), None)
         if row is None:
-            fresh.append(Capability.of(agent_type, record))
-        elif content(row) != content(record):
+            to_create.append(Capability.from_record(agent_type, record))
+        elif get_content(row) != get_content(record):
             row.description, row.properties = record.description, record.properties
-            altered.append(row)
+            to_update.append(row)
     agent_type.capabilities.filter(pk__in=[row.pk for row in rows.values()]).delete()
     Capability.objects.bulk_update(
-        altered, ["description", "properties"], batch_size=200
+        to_update, ["description", "properties"], batch_size=200
     )
-    Capability.objects.bulk_create(fresh, batch_size=500)
+    Capability.objects.bulk_create(to_create, batch_size=500)
 
 
-def follow(entry: CatalogEntry, replaced: bytes, record: AgentRecord) -> bool:
-    """Take over what the definition says, except where a curator said otherwise.
-
-    Whether any of it is another than before.
-    """
-    told = [getattr(entry, name) for name in CURATED]
-    before = examine(replaced, record.protocol, record.endpoint).record
-    for name in CURATED:
-        if before is not None and getattr(entry, name) == getattr(before, name):
+def update_uncurated_fields(
+    entry: CatalogEntry, previous_raw: bytes, record: AgentRecord
+) -> bool:
+    """Copy the fields that no editor has overridden; return whether any changed."""
+    old_values = [getattr(entry, name) for name in CURATED_FIELDS]
+    previous_record = try_parse(previous_raw, record.protocol, record.endpoint).record
+    if previous_record is None:
+        return False
+    for name in CURATED_FIELDS:
+        if getattr(entry, name) == getattr(previous_record, name):
             setattr(entry, name, getattr(record, name))
-    return told != [getattr(entry, name) for name in CURATED]
+    return old_values != [getattr(entry, name) for name in CURATED_FIELDS]
 
 
-def touch(entry: CatalogEntry, definition: Definition) -> None:
-    """Seen now, from here; and due to be probed, if it is one to be probed."""
-    place(entry, definition)
-    see(entry, definition)
-
-
-def see_again(entry: CatalogEntry, definition: Definition) -> None:
-    """Seen now, and no more than that; unless it was fetched, from there."""
-    written = see(entry, definition)
+def save_unchanged(entry: CatalogEntry, definition: Definition) -> None:
+    """Save that the entry was seen, and its source if the definition was fetched."""
+    fields = mark_seen(entry, definition)
     if definition.url:
-        written += place(entry, definition)
-    save_seen(entry, EntryIngested(entry.pk, Result.UNCHANGED), fields=written)
+        fields += set_source(entry, definition)
+    save_seen(entry, EntryIngested(entry.pk, Result.UNCHANGED), fields=fields)
 
 
-def see(entry: CatalogEntry, definition: Definition) -> list[str]:
-    """That it was seen now; what of the entry that changes."""
-    if not definition.introduces:
+def mark_seen(entry: CatalogEntry, definition: Definition) -> list[str]:
+    """Set when the entry was last seen and is probed next; return the field names."""
+    if not definition.is_partial:
         entry.validity_last_seen = timezone.now()
-    entry.next_probe_at = due_after(entry, definition) if entry.can_be_probed else None
+    entry.next_probe_at = (
+        get_next_probe_at(entry, definition) if entry.can_be_probed else None
+    )
     return ["validity_last_seen", "next_probe_at"]
 
 
-def place(entry: CatalogEntry, definition: Definition) -> list[str]:
-    """Where it came from, and when to look there again; what of the entry changes."""
+def set_source(entry: CatalogEntry, definition: Definition) -> list[str]:
+    """Set where the entry's definition came from; return the field names."""
     entry.source = definition.source
-    # An ETag speaks for the bytes that came with it, and for no others.
+    # An ETag is valid only for the bytes it was received with.
     entry.source_etag = definition.etag
     entry.source_url = definition.url or entry.source_url
     entry.authorized = definition.authorized
-    interval = spread(conf.REFRESH_INTERVAL)
+    interval = add_jitter(conf.REFRESH_INTERVAL)
     entry.next_refresh_at = timezone.now() + interval
     entry.definition_problem = definition.problem[:ERROR_LIMIT]
-    return PLACED
+    return SOURCE_FIELDS
 
 
-PLACED = [
-    "source",
-    "source_etag",
-    "source_url",
-    "authorized",
-    "next_refresh_at",
-    "definition_problem",
-]
-
-
-def due_after(entry: CatalogEntry, definition: Definition) -> datetime:
-    match definition.due:
-        case Due.BY_CALLER:
+def get_next_probe_at(entry: CatalogEntry, definition: Definition) -> datetime:
+    match definition.probe_timing:
+        case ProbeTiming.BY_CALLER:
             return lease_end()
-        case Due.AS_PLANNED if entry.next_probe_at:
+        case ProbeTiming.ON_SCHEDULE if entry.next_probe_at:
             return entry.next_probe_at
     return timezone.now()

@@ -1,8 +1,9 @@
-"""Which addresses may be visited: public ones, and those the operator allows."""
+"""The address guard: allows public addresses, and networks from the settings."""
 
 import asyncio
 import ipaddress
 import socket
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Lock, Thread
@@ -10,9 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..conf import conf
-from .errors import NoAddress, UrlNotAllowed
+from .errors import HostNotFound, UrlNotAllowed
 
-# Names under which clouds hand credentials to whoever asks from inside.
+# Hosts from which cloud providers serve credentials to their virtual machines.
 METADATA_HOSTS = {
     "metadata",
     "metadata.google.internal",
@@ -20,86 +21,89 @@ METADATA_HOSTS = {
     "instance-data",
     "instance-data.ec2.internal",
 }
-# IPv6 ranges that carry an IPv4 address inside, and how far it is from the right end.
+# IPv6 networks that embed an IPv4 address, and its offset in bits from the right.
 EMBEDDED_IPV4 = {
     ipaddress.ip_network("64:ff9b::/96"): 0,
     ipaddress.ip_network("2002::/16"): 80,
 }
-# What Python, in one version or another, takes for public although it is not.
+# Networks that some Python versions treat as global although they are not.
 NOT_PUBLIC = (
-    ipaddress.ip_network("168.63.129.16/32"),  # Azure, to its own machines only
+    ipaddress.ip_network("168.63.129.16/32"),  # Azure's host, for its own VMs only
     ipaddress.ip_network("192.0.0.0/24"),
     ipaddress.ip_network("192.88.99.0/24"),
     ipaddress.ip_network("3fff::/20"),
     ipaddress.ip_network("fec0::/10"),
 )
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-ONE_BY_ONE = Lock()
-looking_up: dict[tuple[str, int], Future[list[Any]]] = {}
+# What `socket.getaddrinfo` returns.
+AddressInfo = Sequence[tuple[Any, ...]]
+lookup_lock = Lock()
+pending_lookups: dict[tuple[str, int], Future[AddressInfo]] = {}
 
 
-def plainly_private(url: str) -> bool:
-    """Whether nobody need look up where it is to know that we may not go there."""
+def has_private_host(url: str) -> bool:
+    """Check, without a DNS lookup, whether the URL's host is known to be private."""
     host = urlsplit(url).hostname or ""
     try:
-        return not may_visit(ipaddress.ip_address(host))
+        return not is_allowed_address(ipaddress.ip_address(host))
     except ValueError:
-        return is_metadata(host)
+        return is_metadata_host(host)
 
 
-def is_metadata(host: str) -> bool:
+def is_metadata_host(host: str) -> bool:
     return host.rstrip(".").lower() in METADATA_HOSTS
 
 
-async def checked_addresses(host: str, port: int) -> list[Address]:
-    """Every address of the host, if we may visit all of them."""
-    if is_metadata(host):
+async def resolve_allowed(host: str, port: int) -> list[Address]:
+    """Return the host's addresses; raise UrlNotAllowed if any is not allowed."""
+    if is_metadata_host(host):
         raise UrlNotAllowed(f"{host} is not a public host")
     addresses = await resolve(host, port)
     for address in addresses:
-        if not may_visit(address):
+        if not is_allowed_address(address):
             raise UrlNotAllowed(f"{host} is not at a public address")
     return addresses
 
 
 async def resolve(host: str, port: int) -> list[Address]:
+    """Return the host's addresses; raise HostNotFound if it has none."""
     with suppress(ValueError):
         return [ipaddress.ip_address(host)]
     try:
-        # Others may wait for the same one: it goes on when we no longer do.
-        found = await asyncio.shield(asyncio.wrap_future(look_up(host, port)))
+        # Shielded, because other tasks may wait for the same lookup.
+        found = await asyncio.shield(asyncio.wrap_future(start_lookup(host, port)))
     except (socket.gaierror, UnicodeError) as error:
-        raise NoAddress(f"{host} has no address") from error
+        raise HostNotFound("DNS lookup failed") from error
     texts = dict.fromkeys(str(sockaddr[0]).split("%")[0] for *_, sockaddr in found)
     return [ipaddress.ip_address(text) for text in texts]
 
 
-def look_up(host: str, port: int) -> Future[list[Any]]:
-    """One at a time for each name, however many ask."""
+def start_lookup(host: str, port: int) -> Future[AddressInfo]:
+    """Start a DNS lookup, or return the one that is running for the same name."""
     key = (host, port)
-    with ONE_BY_ONE:
-        if (begun := looking_up.get(key)) is not None:
-            return begun
-        looking_up[key] = begun = Future()
-    begun.add_done_callback(lambda _: looking_up.pop(key, None))
-    # Of nobody's pool: neither a loop nor a process that ends waits for slow DNS.
-    Thread(target=settle, args=(begun, host, port), daemon=True).start()
-    return begun
+    with lookup_lock:
+        if (pending := pending_lookups.get(key)) is not None:
+            return pending
+        pending_lookups[key] = future = Future()
+    future.add_done_callback(lambda _: pending_lookups.pop(key, None))
+    # A daemon thread outside any pool, so that no shutdown waits for slow DNS.
+    Thread(target=run_lookup, args=(future, host, port), daemon=True).start()
+    return future
 
 
-def settle(begun: Future[list[Any]], host: str, port: int) -> None:
-    """Look the name up, and tell those who wait for it."""
+def run_lookup(future: Future[AddressInfo], host: str, port: int) -> None:
+    """Look the name up and set the future's result or exception."""
     try:
         found = socket.getaddrinfo(host, port, socket.AF_UNSPEC, socket.SOCK_STREAM)
-    except Exception as error:  # noqa: BLE001 - for those who wait to judge
-        begun.set_exception(error)
+    except Exception as error:  # noqa: BLE001 - raised again where it is awaited
+        future.set_exception(error)
     else:
-        begun.set_result(found)
+        future.set_result(found)
 
 
-def may_visit(address: Address) -> bool:
-    """A public address, or one in a network the operator allows."""
-    address = innermost(address)
+def is_allowed_address(address: Address) -> bool:
+    """Check that the address is public or in one of the allowed networks."""
+    address = unwrap_ipv4(address)
     if any(address in network for network in conf.ALLOWED_NETWORKS):
         return True
     if any(address in network for network in NOT_PUBLIC):
@@ -107,8 +111,8 @@ def may_visit(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-def innermost(address: Address) -> Address:
-    """The IPv4 address inside an IPv6 one that only wraps it."""
+def unwrap_ipv4(address: Address) -> Address:
+    """Return the IPv4 address that an IPv6 address embeds, else the address itself."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address.ipv4_mapped:

@@ -1,42 +1,42 @@
-"""Why an agent could not be reached."""
+"""The reasons why a request to an agent failed."""
 
 import httpcore2
 
 
 class FetchError(Exception):
-    """A definition that could not be fetched."""
+    """The resource could not be fetched."""
 
 
 class UrlNotAllowed(FetchError):
-    """An address that nobody may make us visit."""
+    """The URL is not a public web address, or not in an allowed network."""
 
 
 class FetchFailed(FetchError):
-    """The other side refused, misbehaved or does not exist."""
+    """The server could not be reached, refused the request or sent a bad response."""
 
 
-class NothingThere(FetchFailed):
-    """The other side lives, and has nothing of what was asked for at this place."""
+class NoDefinitionAtUrl(FetchFailed):
+    """The server works, but has nothing at this URL."""
 
 
-class AuthorizationNeeded(FetchFailed):
-    """The other side lives, and tells only those it knows."""
+class AuthorizationRequired(FetchFailed):
+    """The server works, but requires authorization."""
 
 
-class ConversationInterrupted(FetchFailed):
-    """The other side began to answer in its protocol, and did not finish."""
+class SessionInterrupted(FetchFailed):
+    """The server began to respond in its protocol, but did not finish."""
 
 
 class FetchTimeout(FetchError):
-    """The other side took longer than we wait."""
+    """The server did not respond in time."""
 
 
-class NoAddress(httpcore2.ConnectError):
-    """A host by a name that nobody knows."""
+class HostNotFound(httpcore2.ConnectError):
+    """The host name has no IP address."""
 
 
 class TooBusy(FetchError):
-    """Nobody was asked: too many are being asked already."""
+    """The request was not sent, because too many others are running."""
 
-    # Seconds after which it is worth trying again.
+    # Seconds until a retry makes sense.
     wait: float = 1

@@ -1,4 +1,4 @@
-"""The guarded way out: nothing else opens a connection to an agent."""
+"""The HTTP client for agents; it connects to allowed addresses only."""
 
 import asyncio
 import ssl
@@ -12,32 +12,32 @@ from urllib.parse import urlsplit
 import httpcore2
 import httpx2
 
-from capabilities.documents import BYTES_LIMIT
-from capabilities.problems import url_fault
+from capabilities.documents import DOCUMENT_BYTES_LIMIT
+from capabilities.problems import url_error
 
 from ..conf import conf
-from .address_guard import checked_addresses
+from .address_guard import resolve_allowed
 from .errors import (
-    AuthorizationNeeded,
+    AuthorizationRequired,
     FetchFailed,
     FetchTimeout,
-    NoAddress,
-    NothingThere,
+    HostNotFound,
+    NoDefinitionAtUrl,
     UrlNotAllowed,
 )
 
 REDIRECT_LIMIT = 3
 NOT_MODIFIED = 304
-# How one answers who tells only those it knows.
-CLOSED = (401, 403)
-# How one answers who has nothing at a place, or nothing for a GET.
-NOTHING = (400, 404, 405, 406, 410, 501)
+# Statuses of a server that requires authorization.
+AUTHORIZATION_STATUSES = (401, 403)
+# Statuses of a server that has nothing at a URL, or nothing for a GET.
+NOT_FOUND_STATUSES = (400, 404, 405, 406, 410, 501)
 ETAG_LIMIT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """What came back; with an empty body when it is what we already had."""
+class FetchResult:
+    """A fetched document; the body is empty if it was not modified."""
 
     url: str
     body: bytes
@@ -45,36 +45,37 @@ class Fetched:
     not_modified: bool = False
 
 
-async def fetch(url: str, etag: str = "", authorization: str = "") -> Fetched:
-    """GET a definition, or learn that the one with this ETag still holds.
+async def fetch(url: str, etag: str = "", authorization: str = "") -> FetchResult:
+    """GET a document, conditionally if an ETag is given; raise FetchError on failure.
 
-    `authorization` is for this host alone.
+    `authorization` is the header's value; it is sent to the URL's own origin only.
     """
     seconds = conf.FETCH_TIMEOUT
+    host = get_host(url)
     try:
         async with asyncio.timeout(seconds), guarded_client() as client:
-            return await follow(client, url, etag, authorization)
+            return await fetch_with_redirects(client, url, etag, authorization)
     except (TimeoutError, httpx2.TimeoutException) as error:
-        raise FetchTimeout(f"{host_of(url)} did not answer in {seconds:g} s") from error
+        raise FetchTimeout(f"{host} did not respond within {seconds:g} s") from error
     except (httpx2.InvalidURL, ValueError) as error:
-        # Some odd hosts, given or redirected to, trip httpx2 itself: a ValueError.
+        # httpx2 raises a ValueError for some invalid hosts, also after a redirect.
         raise UrlNotAllowed("The URL must be a valid URL") from error
     except httpx2.ProtocolError as error:
-        # Its own words quote what the other side sent, which could be anything.
-        raise FetchFailed(f"{host_of(url)} does not answer in proper HTTP") from error
+        # The error's own text is not used: it quotes what the server sent.
+        raise FetchFailed(f"{host} did not send a valid HTTP response") from error
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__
-        raise FetchFailed(f"Could not fetch from {host_of(url)}: {reason}") from error
+        raise FetchFailed(f"Could not fetch from {host}: {reason}") from error
 
 
 def guarded_client(
     transport: "GuardedTransport | None" = None, **options: Any
 ) -> httpx2.AsyncClient:
-    """An HTTP client that can only reach where we are allowed to go."""
+    """Return an HTTP client that connects to allowed addresses only."""
     return httpx2.AsyncClient(
         transport=transport or GuardedTransport(),
         follow_redirects=False,
-        # For the MCP client, which follows all the same, if only within one origin.
+        # For the MCP client, which follows redirects itself, within one origin.
         max_redirects=REDIRECT_LIMIT,
         trust_env=False,
         timeout=conf.FETCH_TIMEOUT,
@@ -82,102 +83,113 @@ def guarded_client(
     )
 
 
-async def follow(
+async def fetch_with_redirects(
     client: httpx2.AsyncClient, url: str, etag: str, authorization: str
-) -> Fetched:
-    """Ask, and ask again where the answer points, a few times."""
+) -> FetchResult:
+    """GET the URL and follow a limited number of redirects, checking each URL."""
     headers = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "gzip"}
     if etag:
         headers["If-None-Match"] = etag
-    place = url
+    next_url = url
     for _ in range(REDIRECT_LIMIT + 1):
-        check_url(place)
-        trusted = authorization and origin_of(place) == origin_of(url)
-        secret = {"Authorization": authorization} if trusted else {}
-        async with client.stream("GET", place, headers=headers | secret) as response:
+        check_url(next_url)
+        is_trusted = authorization and get_origin(next_url) == get_origin(url)
+        credentials = {"Authorization": authorization} if is_trusted else {}
+        request_headers = headers | credentials
+        async with client.stream("GET", next_url, headers=request_headers) as response:
             if response.next_request is None:
-                return await answer(url, response)
-            place = str(response.next_request.url)
-    raise FetchFailed(f"{host_of(url)} redirects more than {REDIRECT_LIMIT} times")
+                return await read_response(url, response)
+            next_url = str(response.next_request.url)
+    raise FetchFailed(f"{get_host(url)} redirects more than {REDIRECT_LIMIT} times")
 
 
-async def answer(url: str, response: httpx2.Response) -> Fetched:
-    held = response.request.headers.get("If-None-Match")
-    if held and response.status_code == NOT_MODIFIED:
-        return Fetched(url, b"", held, not_modified=True)
-    if response.status_code in CLOSED:
-        message = f"{host_of(url)} answered HTTP {response.status_code}"
-        raise AuthorizationNeeded(f"{message}: it asks for authorisation")
-    if response.status_code != httpx2.codes.OK:
-        kind = NothingThere if response.status_code in NOTHING else FetchFailed
-        raise kind(f"{host_of(url)} answered HTTP {response.status_code}")
+async def read_response(url: str, response: httpx2.Response) -> FetchResult:
+    """Return the result of a final response; raise FetchFailed if it is not usable."""
+    host, status = get_host(url), response.status_code
+    sent_etag = response.request.headers.get("If-None-Match")
+    if sent_etag and status == NOT_MODIFIED:
+        return FetchResult(url, b"", sent_etag, not_modified=True)
+    if status in AUTHORIZATION_STATUSES:
+        raise AuthorizationRequired(
+            f"{host} returned HTTP {status}: authorization is required"
+        )
+    if status != httpx2.codes.OK:
+        is_missing = status in NOT_FOUND_STATUSES
+        error_class = NoDefinitionAtUrl if is_missing else FetchFailed
+        raise error_class(f"{host} returned HTTP {status}")
     if response.headers.get("Content-Type", "").startswith("text/event-stream"):
-        # It may never end; servers of MCP open one for whoever comes by.
-        raise FetchFailed(f"{host_of(url)} answered with a stream of events")
-    return Fetched(url, await bounded_body(response), etag_of(response))
+        # It may never end: MCP servers open an event stream for any GET.
+        raise FetchFailed(f"{host} returned an event stream instead of a document")
+    return FetchResult(url, await read_bounded_body(response), get_etag(response))
 
 
-def etag_of(response: httpx2.Response) -> str:
-    """The ETag, if it is one that we can keep and send back."""
+def get_etag(response: httpx2.Response) -> str:
+    """Return the ETag, or "" if it cannot be stored and sent back."""
     etag = response.headers.get("ETag", "")
-    fit = len(etag) <= ETAG_LIMIT and etag.isascii() and etag.isprintable()
-    return etag if fit else ""
+    is_usable = len(etag) <= ETAG_LIMIT and etag.isascii() and etag.isprintable()
+    return etag if is_usable else ""
 
 
-async def bounded_body(response: httpx2.Response) -> bytes:
-    """The body, unpacked by us: a bomb stops at the limit, not in memory."""
+async def read_bounded_body(response: httpx2.Response) -> bytes:
+    """Return the decompressed body; raise FetchFailed if it is too large.
+
+    httpx2 would decompress a whole chunk at once, and a compression bomb with it.
+    """
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
-        raise FetchFailed(f"The answer has an unknown encoding: {encoding[:40]}")
-    packed = encoding not in ("identity", "")
+        raise FetchFailed(f"The response has an unknown encoding: {encoding[:40]}")
     chunks = response.aiter_raw()
+    if encoding not in ("identity", ""):
+        chunks = decompress(chunks)
     body = bytearray()
-    async for chunk in unpacked(chunks) if packed else chunks:
+    async for chunk in chunks:
         body += chunk
-        if len(body) > BYTES_LIMIT:
-            raise FetchFailed(f"The answer is larger than {BYTES_LIMIT} bytes")
+        if len(body) > DOCUMENT_BYTES_LIMIT:
+            raise FetchFailed(
+                f"The response is larger than {DOCUMENT_BYTES_LIMIT} bytes"
+            )
     return bytes(body)
 
 
-async def unpacked(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    # 32 added to the window size: tell gzip from zlib by its header.
-    unpacker = zlib.decompressobj(32 + zlib.MAX_WBITS)
+async def decompress(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    # 32 is added to the window size to detect gzip or zlib by its header.
+    decompressor = zlib.decompressobj(32 + zlib.MAX_WBITS)
     try:
         async for chunk in chunks:
-            yield unpacker.decompress(chunk, BYTES_LIMIT + 1)
-            if unpacker.unused_data:
+            yield decompressor.decompress(chunk, DOCUMENT_BYTES_LIMIT + 1)
+            if decompressor.unused_data:
                 break
     except zlib.error as error:
-        raise FetchFailed("The answer is not what its encoding says") from error
-    if unpacker.unused_data or not unpacker.eof:
-        raise FetchFailed("The answer is not all of, and only, what was packed")
+        raise FetchFailed("The response body is not valid gzip or deflate") from error
+    if decompressor.unused_data or not decompressor.eof:
+        raise FetchFailed("The response body is not exactly one compressed document")
 
 
 def check_url(url: str) -> None:
-    """Refuse what is no plain web address, before any look-up."""
-    if fault := url_fault(url):
-        raise UrlNotAllowed(f"The URL {fault}")
+    """Raise UrlNotAllowed unless it is an http(s) URL without credentials."""
+    if error := url_error(url):
+        raise UrlNotAllowed(f"The URL {error}")
     parts = urlsplit(url)
     if parts.username is not None or parts.password is not None:
-        raise UrlNotAllowed("The URL must not carry a user name or password")
+        raise UrlNotAllowed("The URL must not contain a user name or password")
 
 
-def authorization_fault(text: str) -> str:
-    """What keeps a text from being a header's value, or an empty string."""
-    fit = text.isascii() and text.isprintable()
-    return "" if fit else "must be plain ASCII on one line"
+def authorization_error(text: str) -> str:
+    """Return why the text cannot be an `Authorization` header, or "" if it can."""
+    is_valid = text.isascii() and text.isprintable()
+    return "" if is_valid else "must be plain ASCII on one line"
 
 
-def host_of(url: str) -> str:
-    """Enough of a URL for a message: no path, no query, no secrets."""
+def get_host(url: str) -> str:
+    """Return the host for a message: path and query may hold secrets."""
     try:
         return urlsplit(url).hostname or "the host"
     except ValueError:
         return "the host"
 
 
-def origin_of(url: str) -> tuple[str, str, int | None]:
-    """Whom a credential is for: scheme, host and port."""
+def get_origin(url: str) -> tuple[str, str, int | None]:
+    """Return scheme, host and port: credentials are valid for one origin."""
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
     port = parts.port or {"http": 80, "https": 443}.get(scheme)
@@ -185,28 +197,28 @@ def origin_of(url: str) -> tuple[str, str, int | None]:
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
-    """Connects only to addresses that were checked, and to none resolved again."""
+    """A transport that connects to the checked addresses, without a second lookup."""
 
     def __init__(self) -> None:
         super().__init__(verify=tls_context())
-        # The one way in: httpx2 takes no network backend of its own.
+        # httpx2 has no public option for a network backend.
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=tls_context(), network_backend=GuardedBackend()
         )
 
 
 class BoundedTransport(GuardedTransport):
-    """For clients that read whole answers: so much in all, and nothing packed."""
+    """A transport that limits the total size of all responses, uncompressed only."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.left = BYTES_LIMIT
+        self.bytes_left = DOCUMENT_BYTES_LIMIT
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         request.headers["Accept-Encoding"] = "identity"
         response = await super().handle_async_request(request)
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise FetchFailed("The answer is packed, which was not asked for")
+            raise FetchFailed("The response is compressed, although not requested")
         response.stream = BoundedStream(response.stream, self)
         return response
 
@@ -217,9 +229,11 @@ class BoundedStream(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self.stream:
-            self.transport.left -= len(chunk)
-            if self.transport.left < 0:
-                raise FetchFailed(f"The answers are larger than {BYTES_LIMIT} bytes")
+            self.transport.bytes_left -= len(chunk)
+            if self.transport.bytes_left < 0:
+                raise FetchFailed(
+                    f"The responses are larger than {DOCUMENT_BYTES_LIMIT} bytes"
+                )
             yield chunk
 
     async def aclose(self) -> None:
@@ -228,21 +242,23 @@ class BoundedStream(httpx2.AsyncByteStream):
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """One for all: reading every known authority takes longer than many a fetch."""
+    """Return one shared context, because loading the CA certificates is slow."""
     return httpcore2.default_ssl_context()
 
 
 class GuardedBackend(httpcore2.AnyIOBackend):
+    """A network backend that connects to the allowed addresses of a host."""
+
     async def connect_tcp(
         self, host: str, port: int, *args: Any, **kwargs: Any
     ) -> httpcore2.AsyncNetworkStream:
-        problem: Exception | None = None
-        for address in await checked_addresses(host, port):
+        last_error: Exception | None = None
+        for address in await resolve_allowed(host, port):
             try:
                 return await super().connect_tcp(str(address), port, *args, **kwargs)
             except httpcore2.ConnectError as error:
-                problem = error
-        raise problem or NoAddress(f"{host} has no address")
+                last_error = error
+        raise last_error or HostNotFound("DNS lookup returned no address")
 
     async def connect_unix_socket(self, *args: Any, **kwargs: Any) -> Any:
         raise UrlNotAllowed("Only network addresses are allowed")

@@ -1,36 +1,43 @@
-"""From a document, a URL or a file to a catalog entry, and back to a file."""
+"""Register agents from documents, URLs and files, refresh and export them."""
 
-from .export import NotTransferable, export_lines
-from .files import ImportRefused, Item, add_folder_reader, items_in
-from .preview import Expired, Review, accept, look_again, look_at, look_at_url
-from .refresh import refresh_due
+from .export import InvalidExportLine, export_lines
+from .files import ImportFailed, ImportItem, add_folder_reader, iter_import_items
+from .preview import (
+    Preview,
+    PreviewExpired,
+    confirm_preview,
+    preview_definition,
+    preview_refresh,
+    preview_url,
+)
+from .refresh import refresh_due_entries
 from .service import (
     NotRefreshable,
     dry_run_refresh,
     import_url,
-    probe_asked,
+    probe_on_demand,
     refresh_entry,
     register,
 )
 
 __all__ = [
-    "Expired",
-    "ImportRefused",
-    "Item",
+    "ImportFailed",
+    "ImportItem",
+    "InvalidExportLine",
     "NotRefreshable",
-    "NotTransferable",
-    "Review",
-    "accept",
+    "Preview",
+    "PreviewExpired",
     "add_folder_reader",
+    "confirm_preview",
     "dry_run_refresh",
     "export_lines",
     "import_url",
-    "items_in",
-    "look_again",
-    "look_at",
-    "look_at_url",
-    "probe_asked",
-    "refresh_due",
+    "iter_import_items",
+    "preview_definition",
+    "preview_refresh",
+    "preview_url",
+    "probe_on_demand",
+    "refresh_due_entries",
     "refresh_entry",
     "register",
 ]

@@ -1,4 +1,4 @@
-"""Importing what lies in files and folders: definitions, and exports of a catalog."""
+"""Import definitions and catalog exports from files and folders."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -6,104 +6,109 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from capabilities.front_matter import heads
+from capabilities.front_matter import front_matter_contains
 
-from ..ingestion import Outcome
+from ..ingestion import IngestResult
 from ..models import Source
 from .export import import_line
 from .service import register
 
-# What a folder is searched for; Markdown is only looked into.
+# Files that a folder is searched for. Markdown is imported only if it may define an
+# agent.
 SUFFIXES = (".json", ".jsonl", ".md", ".toml", ".yaml", ".yml")
 
 
-class ImportRefused(Exception):
-    """Something in a file or folder that cannot be imported, with the reasons."""
+class ImportFailed(Exception):
+    """A file or folder cannot be imported; the message lists the reasons."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One thing to import: what to call it, and how to do it."""
+class ImportItem:
+    """One thing to import: its name for messages and the function that imports it."""
 
     name: str
-    run: Callable[[], Outcome]
+    run: Callable[[], IngestResult]
 
 
 class FolderReader(Protocol):
-    """Reads folders that hold an agent in a layout of their own."""
+    """Reads folders with a protocol-specific layout."""
 
-    # The protocol of the agents that it reads.
+    # The protocol of the agents in these folders.
     protocol: str
 
-    def folders_in(self, path: Path) -> list[Path]:
-        """The folders at or below a path that hold an agent."""
+    def find_folders(self, path: Path) -> list[Path]:
+        """Return the folders at or below a path that define an agent."""
 
-    def items_of(self, folders: list[Path]) -> Iterable[Item]:
-        """One item for each of these folders."""
+    def iter_items(self, folders: list[Path]) -> Iterable[ImportItem]:
+        """Yield one item for each of these folders."""
 
-    def owns(self, file: Path, folder: Path) -> bool:
-        """Whether a file below such a folder is part of that agent."""
+    def owns_file(self, file: Path, folder: Path) -> bool:
+        """Return whether a file below such a folder is part of its agent."""
 
 
 folder_readers: list[FolderReader] = []
 
 
 def add_folder_reader(reader: FolderReader) -> None:
-    """Let folders be read in one more layout; apps call this in `ready`."""
-    if not any(type(known) is type(reader) for known in folder_readers):
+    """Register a folder reader; apps call this in `ready()`."""
+    if not any(type(existing) is type(reader) for existing in folder_readers):
         folder_readers.append(reader)
 
 
-def items_in(paths: Iterable[Path], protocol: str = "") -> Iterator[Item]:
-    """Everything in these files and folders, folders with their own layout first."""
+def iter_import_items(
+    paths: Iterable[Path], protocol: str = ""
+) -> Iterator[ImportItem]:
+    """Yield what to import from files and folders, protocol-specific folders first."""
     paths = list(paths)
     claimed: list[tuple[FolderReader, set[Path]]] = []
     for reader in folder_readers:
         if protocol in ("", reader.protocol):
-            found = (folder for path in paths for folder in reader.folders_in(path))
+            found = (folder for path in paths for folder in reader.find_folders(path))
             folders = list(dict.fromkeys(found))
-            yield from reader.items_of(folders)
+            yield from reader.iter_items(folders)
             claimed.append((reader, set(folders)))
     for path in paths:
-        for file in files_in(path):
+        for file in find_files(path):
             if not is_claimed(file, claimed):
-                yield from file_items(file, protocol)
+                yield from iter_file_items(file, protocol)
 
 
 def is_claimed(file: Path, claimed: list[tuple[FolderReader, set[Path]]]) -> bool:
-    """Whether a reader has read this file as part of a folder."""
+    """Return whether a folder reader has already read this file."""
     return any(
-        reader.owns(file, folder)
+        reader.owns_file(file, folder)
         for reader, folders in claimed
         for folder in folders.intersection(file.parents)
     )
 
 
-def file_items(file: Path, protocol: str) -> Iterator[Item]:
+def iter_file_items(file: Path, protocol: str) -> Iterator[ImportItem]:
     if file.suffix != ".jsonl":
-        yield Item(str(file), partial(import_file, file, protocol))
+        yield ImportItem(str(file), partial(import_file, file, protocol))
         return
     for n, line in enumerate(file.read_text("utf-8").split("\n"), start=1):
         if line.strip():
-            yield Item(f"{file}:{n}", partial(import_line, line))
+            yield ImportItem(f"{file}:{n}", partial(import_line, line))
 
 
-def import_file(file: Path, protocol: str) -> Outcome:
-    return register(file.read_bytes(), protocol, usual=Source.IMPORT)
+def import_file(file: Path, protocol: str) -> IngestResult:
+    return register(file.read_bytes(), protocol, default_source=Source.IMPORT)
 
 
-def files_in(path: Path) -> list[Path]:
+def find_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = (file for file in path.rglob("*") if file.suffix in SUFFIXES)
-    return sorted(file for file in found if file.is_file() and may_define_agent(file))
+    files = (file for file in path.rglob("*") if file.suffix in SUFFIXES)
+    return sorted(file for file in files if file.is_file() and may_define_agent(file))
 
 
 def may_define_agent(path: Path) -> bool:
-    """Most Markdown in a folder is about something else, and no reason to fail."""
+    """Return whether a file may hold a definition: most Markdown files do not."""
     if path.suffix != ".md":
         return True
     try:
-        return heads(path.read_text("utf-8-sig", "replace"), "capabilities")
+        return front_matter_contains(
+            path.read_text("utf-8-sig", "replace"), "capabilities"
+        )
     except OSError:
         return True

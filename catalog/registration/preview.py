@@ -1,141 +1,162 @@
-"""Registering by hand: give a URL or a definition, look at it, then say yes."""
+"""Two-step registration: preview a definition, then confirm it."""
 
 import base64
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
 from django.core import signing
 
-from capabilities.parsers import Reading, examine, parse
+from capabilities.parsers import ParseResult, parse, try_parse
 from capabilities.problems import Problem
 
 from ..discovery import ResolvedDefinition
-from ..ingestion import Outcome, Result, foreseen
+from ..ingestion import IngestResult, Result, preview_ingest
 from ..models import CatalogEntry
-from ..outbound import Fetched
-from .service import find, find_again, import_found, register
+from ..outbound import FetchResult
+from .service import import_resolved, register, resolve_refresh, resolve_url
 
 SALT = "catalog.review"
-# A look may be taken over a day; after that the definition may have moved on.
+# Seconds for which a preview can be confirmed.
 MAX_AGE = 24 * 3600
-TOLD = {
+CONFIRMATIONS = {
     Result.CREATED: "“{}” is now in the catalog.",
-    Result.UPDATED: "“{}” was brought up to date.",
-    Result.UNCHANGED: "“{}” is in the catalog already, word for word.",
+    Result.UPDATED: "“{}” was updated.",
+    Result.UNCHANGED: "“{}” is already in the catalog with this definition.",
 }
 
 
-class Expired(Exception):
-    """What came back is not, or no longer, what we gave out."""
+class PreviewExpired(Exception):
+    """The signed preview is invalid or too old."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A definition under review; it travels signed through the browser and back."""
+class PendingDefinition:
+    """A previewed definition, sent signed to the browser and back.
 
+    Renaming a field makes previews that are open during an upgrade invalid.
+    """
+
+    # Base64.
     raw: str
     protocol: str
     url: str = ""
     etag: str = ""
-    # Where the agent is, for definitions that do not say.
+    # The agent's URL, for definitions that do not contain it.
     endpoint: str = ""
-    # Why it does not say all, if it does not.
+    # Why the definition is incomplete, "" if it is complete.
     problem: str = ""
-    # Whether an `Authorization` was shown to whoever told it.
+    # Whether an `Authorization` header was sent to get it.
     authorized: bool = False
-    # When the entry that it was fetched again for had been seen last.
+    # When the entry being refreshed was last seen, "" for a registration.
     as_of: str = ""
 
     @classmethod
-    def of(cls, raw: bytes, protocol: str, **known: Any) -> "Candidate":
-        return cls(base64.b64encode(raw).decode(), protocol, **known)
+    def from_document(
+        cls, raw: bytes, protocol: str, endpoint: str
+    ) -> "PendingDefinition":
+        return cls(base64.b64encode(raw).decode(), protocol, endpoint=endpoint)
 
     @classmethod
-    def found(cls, found: ResolvedDefinition, as_of: str = "") -> "Candidate":
-        fetched, record = found.fetched, found.record
-        return cls.of(
-            fetched.body,
+    def from_resolved(
+        cls, resolved: ResolvedDefinition, as_of: str = ""
+    ) -> "PendingDefinition":
+        fetched, record = resolved.fetched, resolved.record
+        return cls(
+            base64.b64encode(fetched.body).decode(),
             record.protocol,
             url=fetched.url,
             etag=fetched.etag,
             endpoint=record.endpoint,
-            problem=found.problem,
-            authorized=found.authorized,
+            problem=resolved.problem,
+            authorized=resolved.authorized,
             as_of=as_of,
         )
 
     @property
-    def definition(self) -> bytes:
+    def document(self) -> bytes:
         return base64.b64decode(self.raw)
 
-    def sealed(self) -> str:
+    def resolve(self) -> ResolvedDefinition:
+        """Return the definition as it was fetched for the preview."""
+        fetched = FetchResult(self.url, self.document, self.etag)
+        record, warnings = parse(self.document, self.protocol, self.endpoint)
+        return ResolvedDefinition(
+            fetched, record, warnings, self.problem, self.authorized
+        )
+
+    def sign(self) -> str:
         return signing.dumps(asdict(self), salt=SALT, compress=True)
 
     @classmethod
-    def unsealed(cls, text: str) -> "Candidate":
+    def from_signed(cls, text: str) -> "PendingDefinition":
         try:
             return cls(**signing.loads(text, salt=SALT, max_age=MAX_AGE))
         except signing.BadSignature as error:
-            raise Expired from error
+            raise PreviewExpired from error
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
-    """What a definition says; sealed for registering when nothing is wrong with it."""
+class Preview:
+    """What a registration would store; `signed` confirms it, "" if it is invalid."""
 
-    reading: Reading
-    sealed: str = ""
-
-
-def look_at(raw: bytes, protocol: str = "", endpoint: str = "") -> Review:
-    """What would be catalogued, or every reason why not."""
-    return reviewed(Candidate.of(raw, protocol, endpoint=endpoint))
-
-
-def look_at_url(url: str, *how: str) -> Review:
-    """The same for what is found at a URL; takes and raises what `find` does."""
-    return reviewed(Candidate.found(find(url, *how)))
+    parse_result: ParseResult
+    signed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class SecondLook:
-    """What a refresh would change; sealed for doing so."""
+class RefreshPreview:
+    """What a refresh would change; `signed` confirms it."""
 
-    outcome: Outcome
-    sealed: str
+    ingest_result: IngestResult
+    signed: str
     problem: str
 
 
-def look_again(entry: CatalogEntry, authorization: str = "") -> SecondLook:
-    found = find_again(entry, authorization)
-    outcome = foreseen(entry, found.definition)
-    candidate = Candidate.found(found, entry.validity_last_seen.isoformat())
-    return SecondLook(outcome, candidate.sealed(), found.problem)
+def preview_definition(raw: bytes, protocol: str = "", endpoint: str = "") -> Preview:
+    """Return what registering a document would store, or all its errors."""
+    return build_preview(PendingDefinition.from_document(raw, protocol, endpoint))
 
 
-def reviewed(candidate: Candidate) -> Review:
-    reading = examine(candidate.definition, candidate.protocol, candidate.endpoint)
-    if candidate.problem:
-        reading.warnings.insert(0, Problem("$", candidate.problem))
-    return Review(reading, candidate.sealed() if reading.valid else "")
+def preview_url(
+    url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
+) -> Preview:
+    """Return what importing a URL would store."""
+    resolved = resolve_url(url, protocol, authorization, capabilities_url)
+    return build_preview(PendingDefinition.from_resolved(resolved))
 
 
-def accept(sealed: str, refreshes: CatalogEntry | None = None) -> tuple[Outcome, str]:
-    """Register what was looked at; the outcome, and how to tell it to people."""
-    candidate = Candidate.unsealed(sealed)
-    if refreshes is not None and not candidate.as_of:
-        raise Expired
-    raw, endpoint = candidate.definition, candidate.endpoint
-    if candidate.url:
-        fetched = Fetched(candidate.url, raw, candidate.etag)
-        read = parse(raw, candidate.protocol, endpoint)
-        found = ResolvedDefinition(
-            fetched, *read, candidate.problem, candidate.authorized
-        )
-        if refreshes is not None:
-            refreshes.validity_last_seen = datetime.fromisoformat(candidate.as_of)
-        outcome = import_found(found, refreshes)
+def preview_refresh(entry: CatalogEntry, authorization: str = "") -> RefreshPreview:
+    """Return what a refresh would change."""
+    resolved = resolve_refresh(entry, authorization)
+    ingest_result = preview_ingest(entry, resolved.definition)
+    pending = PendingDefinition.from_resolved(
+        resolved, entry.validity_last_seen.isoformat()
+    )
+    return RefreshPreview(ingest_result, pending.sign(), resolved.problem)
+
+
+def build_preview(pending: PendingDefinition) -> Preview:
+    parse_result = try_parse(pending.document, pending.protocol, pending.endpoint)
+    if pending.problem:
+        parse_result.warnings.insert(0, Problem("$", pending.problem))
+    return Preview(parse_result, pending.sign() if parse_result.is_valid else "")
+
+
+def confirm_preview(
+    signed: str, refreshed_entry: CatalogEntry | None = None
+) -> tuple[IngestResult, str]:
+    """Register a previewed definition; return the result and a message for people.
+
+    Raise PreviewExpired if the preview is invalid, too old, or not of a refresh when
+    `refreshed_entry` is given.
+    """
+    pending = PendingDefinition.from_signed(signed)
+    if refreshed_entry is not None and not pending.as_of:
+        raise PreviewExpired
+    if pending.url:
+        if refreshed_entry is not None:
+            refreshed_entry.validity_last_seen = datetime.fromisoformat(pending.as_of)
+        result = import_resolved(pending.resolve(), refreshed_entry)
     else:
-        outcome = register(raw, candidate.protocol, endpoint=endpoint)
-    return outcome, TOLD[outcome.result].format(outcome.entry)
+        result = register(pending.document, pending.protocol, endpoint=pending.endpoint)
+    return result, CONFIRMATIONS[result.result].format(result.entry)

@@ -1,4 +1,4 @@
-"""Definitions change where they are published: look again, from time to time."""
+"""Periodic refresh of imported definitions."""
 
 import asyncio
 import logging
@@ -12,57 +12,61 @@ from capabilities.parsers import ParseError
 
 from ..conf import conf
 from ..discovery import resolver_for_entry
-from ..health import ERROR_LIMIT, claim_rows, in_database, spread
-from ..ingestion import Due, Outdated, ingest
+from ..health import ERROR_LIMIT, add_jitter, claim_rows, run_in_database
+from ..ingestion import EntryChanged, ProbeTiming, ingest
 from ..models import CatalogEntry, Source
 from ..outbound import FetchError
-from .service import NotRefreshable, same_agent
+from .service import NotRefreshable, check_same_agent
 
 logger = logging.getLogger(__name__)
 
 
-def claim(due: datetime) -> list[CatalogEntry]:
-    """Imported entries to look at again; ours until the lease ends, then due again."""
+def claim_due_entries(due: datetime) -> list[CatalogEntry]:
+    """Claim imported entries that are due; they are due again when the lease ends."""
     was_due = Q(next_refresh_at__isnull=True) | Q(next_refresh_at__lte=due)
-    # What was told to one who showed an Authorization, we could not see again.
-    imported = CatalogEntry.objects.watched().filter(
+    # Definitions fetched with an Authorization header are refreshed only by hand.
+    imported = CatalogEntry.objects.monitored().filter(
         source=Source.IMPORT, authorized=False
     )
-    found = imported.exclude(source_url="").filter(was_due)
+    entries = imported.exclude(source_url="").filter(was_due).with_agent_type()
     until = timezone.now() + timedelta(seconds=conf.REFRESH_LEASE)
-    return claim_rows(found.to_be_asked(), "next_refresh_at", conf.REFRESH_BATCH, until)
+    return claim_rows(entries, "next_refresh_at", conf.REFRESH_BATCH, until)
 
 
-async def refresh_due() -> int:
-    """Refresh every definition that is due now; how many that was."""
+async def refresh_due_entries() -> int:
+    """Refresh every definition that is due and return their number."""
     if not conf.REFRESH_INTERVAL:
         return 0
-    # Not what comes due meanwhile: with a short interval this would never end.
+    # Entries that become due meanwhile are left out: a short interval would never end.
     due, count = timezone.now(), 0
-    while entries := await in_database(claim, due):
-        await asyncio.gather(*(refresh_one(entry) for entry in entries))
+    while entries := await run_in_database(claim_due_entries, due):
+        await asyncio.gather(*(refresh_definition(entry) for entry in entries))
         count += len(entries)
     return count
 
 
-async def refresh_one(entry: CatalogEntry) -> None:
-    """Catalogue what is published now; what stands in the way is told on the entry."""
+async def refresh_definition(entry: CatalogEntry) -> None:
+    """Ingest the published definition, or save on the entry why that failed."""
     try:
-        resolver = await in_database(resolver_for_entry, entry)
-        found = same_agent(entry, await resolver.run())
-        definition = replace(found.definition.again_for(entry), due=Due.AS_PLANNED)
-        await in_database(ingest, definition)
-    except Outdated as reason:
-        logger.info("The definition of %s was left alone: %s", entry.pk, reason)
-    except (FetchError, ParseError, NotRefreshable) as reason:
-        await in_database(note, entry, str(reason))
+        resolver = await run_in_database(resolver_for_entry, entry)
+        resolved = await resolver.run()
+        check_same_agent(entry, resolved)
+        definition = replace(
+            resolved.definition.as_refresh_of(entry),
+            probe_timing=ProbeTiming.ON_SCHEDULE,
+        )
+        await run_in_database(ingest, definition)
+    except EntryChanged as error:
+        logger.info("Skipped the refresh of %s: %s", entry.pk, error)
+    except (FetchError, ParseError, NotRefreshable) as error:
+        await run_in_database(save_problem, entry, str(error))
     except Exception:
-        logger.exception("The definition of %s was not refreshed", entry.pk)
+        logger.exception("Failed to refresh the definition of %s", entry.pk)
 
 
-def note(entry: CatalogEntry, reason: str) -> None:
-    """Tell it on the entry, and look again in its time."""
+def save_problem(entry: CatalogEntry, problem: str) -> None:
+    """Save why the refresh failed and schedule the next one."""
     CatalogEntry.objects.filter(pk=entry.pk).update(
-        definition_problem=reason[:ERROR_LIMIT],
-        next_refresh_at=timezone.now() + spread(conf.REFRESH_INTERVAL),
+        definition_problem=problem[:ERROR_LIMIT],
+        next_refresh_at=timezone.now() + add_jitter(conf.REFRESH_INTERVAL),
     )

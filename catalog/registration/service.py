@@ -1,4 +1,4 @@
-"""From a document or a URL to a catalogued entry."""
+"""Register, refresh and probe catalog entries."""
 
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -13,171 +13,185 @@ from asgiref.sync import async_to_sync
 from django.db.models import Q
 from django.utils import timezone
 
-from capabilities.parsers import parse, source_of
+from capabilities.parsers import parse, source_for
 
 from ..conf import conf
 from ..discovery import ResolvedDefinition, resolver_for_entry, resolver_for_url
-from ..health import Probe, lease_end, probe_target, record, target_of
-from ..ingestion import Definition, Outcome, foreseen, ingest
-from ..models import CatalogEntry, Source, agent_key
+from ..health import ProbeOutcome, ProbeTarget, lease_end, record_probe, run_probe
+from ..ingestion import Definition, IngestResult, ingest, preview_ingest
+from ..models import CatalogEntry, Source, compute_agent_key
 from ..outbound import TooBusy
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# Whether this thread holds a slot.
-mine = threading.local()
+# Whether the current thread holds a fetch slot.
+thread_state = threading.local()
 
 
 class NotRefreshable(Exception):
-    """An entry whose definition is not to be found again where it came from."""
+    """The definition of an entry cannot be fetched again from where it came."""
 
 
 @cache
-def slots() -> BoundedSemaphore:
-    """Threads that may wait for agents at once; the others go on answering people."""
+def get_fetch_slots() -> BoundedSemaphore:
+    """Return the semaphore of the threads that may wait for agents.
+
+    The remaining threads stay free for other requests.
+    """
     return BoundedSemaphore(conf.FETCH_SLOTS)
 
 
 @contextmanager
-def waiting() -> Iterator[None]:
-    """A place among those who wait for agents; one is enough for all that one does."""
-    if getattr(mine, "has_slot", False):
+def fetch_slot() -> Iterator[None]:
+    """Hold a fetch slot; nested uses in the same thread share one.
+
+    Raise TooBusy if all slots are taken.
+    """
+    if getattr(thread_state, "has_slot", False):
         yield
         return
-    semaphore = slots()
+    semaphore = get_fetch_slots()
     if not semaphore.acquire(blocking=False):
-        raise TooBusy("Too many agents are being asked just now")
-    mine.has_slot = True
+        raise TooBusy("Too many agents are being contacted: try again later")
+    thread_state.has_slot = True
     try:
         yield
     finally:
-        mine.has_slot = False
+        thread_state.has_slot = False
         semaphore.release()
 
 
-def outside(ask: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Wait for what somebody out there says; raises when too many wait already."""
-    with waiting():
-        return async_to_sync(ask)(*args, **kwargs)
+def run_in_fetch_slot(
+    function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+) -> R:
+    """Run an asynchronous function that contacts agents; raise TooBusy if no slot."""
+    with fetch_slot():
+        return async_to_sync(function)(*args, **kwargs)
 
 
 def register(
     raw: bytes,
     protocol: str = "",
     source: str = "",
-    usual: str = Source.PUSH,
+    default_source: str = Source.PUSH,
     endpoint: str = "",
-) -> Outcome:
-    """Catalogue a definition that somebody handed us.
+) -> IngestResult:
+    """Register the definition in a document.
 
-    Without a source it has its protocol's own, or the usual one. `endpoint` is where
-    the agent is, if the definition does not say.
+    Without `source`, the entry gets its protocol's source or `default_source`.
+    `endpoint` is the agent's URL, for definitions that do not contain it.
     """
     record, warnings = parse(raw, protocol, endpoint)
-    source = source or source_of(record.protocol) or usual
+    source = source or source_for(record.protocol) or default_source
     return replace(ingest(Definition(record, raw, source)), warnings=warnings)
 
 
 def import_url(
     url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
-) -> Outcome:
-    """Catalogue the definition at a URL, or at the places where its host keeps one.
+) -> IngestResult:
+    """Register the definition at a URL or at the well-known paths of its host.
 
-    A running MCP server is asked what it offers; `authorization` is for that, once.
-    `capabilities_url` is where an AG-UI agent tells what it supports, if elsewhere.
+    `authorization` is sent once and never stored. `capabilities_url` is where an agent
+    declares its capabilities, if its definition is not at its own URL.
     """
-    with waiting():
-        return import_found(find(url, protocol, authorization, capabilities_url))
+    with fetch_slot():
+        return import_resolved(
+            resolve_url(url, protocol, authorization, capabilities_url)
+        )
 
 
-def find(
+def resolve_url(
     url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
 ) -> ResolvedDefinition:
-    """The definition that an import would catalogue; nothing is stored."""
+    """Return the definition that an import would register, without storing it."""
     resolver = resolver_for_url(url, protocol, authorization, capabilities_url)
-    return outside(resolver.run)
+    return run_in_fetch_slot(resolver.run)
 
 
-def import_found(
-    found: ResolvedDefinition, refreshes: CatalogEntry | None = None
-) -> Outcome:
-    """Catalogue it and probe it, so that a fresh entry is searchable at once.
+def import_resolved(
+    resolved: ResolvedDefinition, refreshed_entry: CatalogEntry | None = None
+) -> IngestResult:
+    """Ingest a resolved definition and probe its agent.
 
-    As news of the entry that it was fetched again for, if it was.
+    The probe makes a new entry searchable immediately.
     """
-    definition = found.definition
-    if refreshes is not None:
-        definition = definition.again_for(refreshes)
-    outcome = replace(ingest(definition), warnings=found.warnings)
+    definition = resolved.definition
+    if refreshed_entry is not None:
+        definition = definition.as_refresh_of(refreshed_entry)
+    result = replace(ingest(definition), warnings=resolved.warnings)
     try:
-        probe_now(outcome.entry)
+        probe_now(result.entry)
     except TooBusy:
-        # It is catalogued; a prober will come by.
-        due = CatalogEntry.objects.filter(pk=outcome.entry.pk)
-        due.update(next_probe_at=timezone.now())
-    return outcome
+        # The scheduler probes it instead.
+        entries = CatalogEntry.objects.filter(pk=result.entry.pk)
+        entries.update(next_probe_at=timezone.now())
+    return result
 
 
-def refresh_entry(entry: CatalogEntry, authorization: str = "") -> Outcome:
-    """Fetch or introspect again, catalogue what is found, and probe."""
-    with waiting():
-        return import_found(find_again(entry, authorization), entry)
+def refresh_entry(entry: CatalogEntry, authorization: str = "") -> IngestResult:
+    """Fetch or introspect the definition again, ingest it and probe the agent."""
+    with fetch_slot():
+        return import_resolved(resolve_refresh(entry, authorization), entry)
 
 
-def dry_run_refresh(entry: CatalogEntry, authorization: str = "") -> Outcome:
-    """What a refresh would do; nothing is stored."""
-    found = find_again(entry, authorization)
-    return replace(foreseen(entry, found.definition), warnings=found.warnings)
+def dry_run_refresh(entry: CatalogEntry, authorization: str = "") -> IngestResult:
+    """Return what a refresh would change, without storing anything."""
+    resolved = resolve_refresh(entry, authorization)
+    result = preview_ingest(entry, resolved.definition)
+    return replace(result, warnings=resolved.warnings)
 
 
-def find_again(entry: CatalogEntry, authorization: str = "") -> ResolvedDefinition:
-    """The entry's definition as it is published now; nothing is stored."""
+def resolve_refresh(entry: CatalogEntry, authorization: str = "") -> ResolvedDefinition:
+    """Return the definition that a refresh would ingest, without storing it."""
     if not entry.can_be_refreshed:
-        raise NotRefreshable("This definition is not published anywhere that we know")
-    return same_agent(entry, outside(resolver_for_entry(entry, authorization).run))
+        raise NotRefreshable("This agent has no URL to fetch its definition from")
+    resolver = resolver_for_entry(entry, authorization)
+    resolved = run_in_fetch_slot(resolver.run)
+    check_same_agent(entry, resolved)
+    return resolved
 
 
-def same_agent(entry: CatalogEntry, found: ResolvedDefinition) -> ResolvedDefinition:
-    """Another agent at the old address is not a new version of this one."""
-    if agent_key(found.record.protocol, found.record.endpoint) != entry.agent_key:
+def check_same_agent(entry: CatalogEntry, resolved: ResolvedDefinition) -> None:
+    """Raise NotRefreshable if the definition is of another agent than the entry."""
+    record = resolved.record
+    if compute_agent_key(record.protocol, record.endpoint) != entry.agent_key:
         raise NotRefreshable(
-            f"Another agent is published there now, {found.record.endpoint}:"
+            f"The URL now publishes another agent ({record.endpoint}):"
             " register that one, and deprecate this one if it is gone"
         )
-    return found
 
 
-class TooSoon(TooBusy):
-    """Somebody has just asked this one."""
+class ProbedTooRecently(TooBusy):
+    """The agent was probed less than PROBE_PAUSE seconds ago."""
 
     def __init__(self, wait: float) -> None:
         super().__init__("This agent was just probed")
         self.wait = wait
 
 
-def probe_asked(entry: CatalogEntry) -> Probe | None:
-    """Probe an entry because somebody wants it; raises when it was just probed."""
-    with waiting():
+def probe_on_demand(entry: CatalogEntry) -> ProbeOutcome | None:
+    """Probe an entry on request; raise ProbedTooRecently within PROBE_PAUSE."""
+    with fetch_slot():
         claim_probe(entry)
         return probe_now(entry)
 
 
 def claim_probe(entry: CatalogEntry) -> None:
-    """Make this probe ours, and nobody else's meanwhile."""
+    """Reserve the probe of an entry; raise ProbedTooRecently within PROBE_PAUSE."""
     now, pause = timezone.now(), timedelta(seconds=conf.PROBE_PAUSE)
-    rested = Q(asked_at=None) | Q(asked_at__lte=now - pause)
-    mine = CatalogEntry.objects.filter(rested, pk=entry.pk)
-    if not mine.update(asked_at=now, next_probe_at=lease_end()):
+    is_due = Q(asked_at=None) | Q(asked_at__lte=now - pause)
+    claimable = CatalogEntry.objects.filter(is_due, pk=entry.pk)
+    if not claimable.update(asked_at=now, next_probe_at=lease_end()):
         entry.refresh_from_db(fields=["asked_at"])
         asked_at = entry.asked_at or now
-        raise TooSoon(max(0.001, (asked_at + pause - now).total_seconds()))
+        raise ProbedTooRecently(max(0.001, (asked_at + pause - now).total_seconds()))
 
 
-def probe_now(entry: CatalogEntry) -> Probe | None:
-    """Probe an entry and write down how it is; None for one that is never probed."""
+def probe_now(entry: CatalogEntry) -> ProbeOutcome | None:
+    """Probe an entry and record the outcome; return None if it is never probed."""
     if not entry.can_be_probed:
         return None
-    outcome = outside(probe_target, target_of(entry))
-    record(entry, outcome)
+    outcome = run_in_fetch_slot(run_probe, ProbeTarget.from_entry(entry))
+    record_probe(entry, outcome)
     entry.refresh_from_db()
     return outcome

@@ -1,0 +1,24 @@
+// Keyboard shortcuts: "/" focuses the search box, arrow keys move between groups.
+
+function focusSearchBox(event) {
+  const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
+  const searchBox = document.getElementById("q");
+  if (event.key !== "/" || isTyping || !searchBox) return;
+  event.preventDefault();
+  searchBox.focus();
+  searchBox.select();
+}
+
+function focusNextGroup(event) {
+  const summary = event.target.closest(".group summary");
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!summary || !step) return;
+  const summaries = [...document.querySelectorAll(".group summary")];
+  const next = summaries[summaries.indexOf(summary) + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
+document.addEventListener("keydown", focusSearchBox);
+document.addEventListener("keydown", focusNextGroup);

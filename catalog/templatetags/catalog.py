@@ -1,7 +1,9 @@
-"""What templates say about agents and capabilities."""
+"""Template tags and filters for agents and capabilities."""
 
 import json
-from typing import Any
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from django import template
@@ -12,28 +14,31 @@ from django.utils.safestring import mark_safe
 from django.utils.timesince import timesince
 from django_htmx.jinja import htmx_script
 
-from capabilities.kinds import is_relied_on, kinds
+from capabilities.kinds import kinds, removal_breaks_clients
 from capabilities.parsers import parsers
-from capabilities.problems import url_fault
+from capabilities.problems import url_error
 
-from ..health import percent
+from .. import health
 from ..web import ICONS
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 register = template.Library()
 
 
 @register.simple_tag
 def icon(name: str) -> str:
-    """An icon of our own set, for the eye only: words stand beside it."""
+    """Return an inline SVG icon, hidden from screen readers: it always has a text label."""
     return format_html(
         '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">{}</svg>',
-        mark_safe(ICONS.get(name, ICONS["dot"])),  # noqa: S308 - our own drawing
+        mark_safe(ICONS.get(name, ICONS["dot"])),  # noqa: S308 - a constant
     )
 
 
 @register.simple_tag
 def htmx_script_if_installed() -> str:
-    """The script of htmx; the pages work without it as well."""
+    """Return the htmx script tag, or nothing in a project without django_htmx."""
     return htmx_script() if apps.is_installed("django_htmx") else ""
 
 
@@ -45,8 +50,8 @@ def kind_label(slug: str) -> str:
 
 @register.filter
 def is_breaking(removed: dict[str, str]) -> bool:
-    """Whether clients relied on what a definition no longer has."""
-    return is_relied_on(removed["kind"])
+    """Return whether clients may depend on a removed capability."""
+    return removal_breaks_clients(removed["kind"])
 
 
 @register.filter
@@ -62,43 +67,42 @@ def protocol_label(slug: str) -> str:
 
 
 @register.filter
-def is_link(url: Any) -> bool:
-    """Whether a URL out of a definition may be opened from here."""
-    return isinstance(url, str) and bool(url) and not url_fault(url)
+def is_web_url(url: Any) -> bool:
+    """Return whether a value from a definition is an http or https URL."""
+    return isinstance(url, str) and bool(url) and not url_error(url)
 
 
 @register.filter
-def in_words(value: Any) -> str:
-    """A value out of a definition as people write it, not as Python does."""
+def format_value(value: Any) -> str:
+    """Format a JSON value for people: `yes`, `a, b`, `3.5`."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(map(in_words, value))
+        return ", ".join(map(format_value, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @register.filter
-def members_in_words(members: dict[str, Any]) -> str:
-    """An object in one line: `formats: csv, json; speed: fast`."""
-    return "; ".join(f"{key}: {in_words(value)}" for key, value in members.items())
+def format_members(members: dict[str, Any]) -> str:
+    """Format a JSON object on one line: `formats: csv, json; speed: fast`."""
+    return "; ".join(f"{key}: {format_value(value)}" for key, value in members.items())
 
 
 @register.filter
-def beside(first, second) -> list[tuple]:
-    """Pairs, one of each."""
+def zip_with(first: Iterable[T], second: Iterable[U]) -> list[tuple[T, U]]:
+    """Pair the items of two iterables of equal length."""
     return list(zip(first, second, strict=True))
 
 
 @register.filter
-def ago(moment) -> str:
-    """How long it is, in one word or two."""
-    told = timesince(moment, depth=1)
-    return "just now" if told.startswith("0") else f"{told} ago"
+def time_ago(moment: datetime) -> str:
+    duration = timesince(moment, depth=1)
+    return "just now" if duration.startswith("0") else f"{duration} ago"
 
 
 @register.filter
-def as_share(share: float | None) -> str:
-    return percent(share)
+def format_percent(share: float | None) -> str:
+    return health.format_percent(share)
 
 
 @register.filter
@@ -108,6 +112,9 @@ def first_line(text: str) -> str:
 
 @register.simple_tag
 def capability_url(kind: str, name: str) -> str:
-    """The page of a capability; every character of its name keeps its place."""
-    place = reverse("catalog:capability_list")
-    return f"{place}/{quote(f'{kind}::{name}', safe='')}"
+    """Return the URL of a capability's page.
+
+    `reverse()` is not used for the name: it would leave characters such as `/` unquoted.
+    """
+    key = quote(f"{kind}::{name}", safe="")
+    return f"{reverse('catalog:capability_list')}/{key}"

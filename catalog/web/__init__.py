@@ -1,7 +1,7 @@
-"""The web pages of the catalog."""
+"""Web pages of the catalog."""
 
-from .access import permission_needed
+from .access import require_permission
 from .htmx import wants_partial
 from .icons import ICONS
 
-__all__ = ["ICONS", "permission_needed", "wants_partial"]
+__all__ = ["ICONS", "require_permission", "wants_partial"]

@@ -1,33 +1,49 @@
+"""Permission decorators for views."""
+
+from collections.abc import Callable
 from functools import wraps
+from typing import Concatenate, ParamSpec, TypeAlias
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django_htmx.http import HttpResponseClientRedirect
 
 from .htmx import wants_partial
 
+P = ParamSpec("P")
+ViewFunction: TypeAlias = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
-def permission_needed(permission: str):
-    """Ask strangers to log in; tell those who did, and may not, that they may not."""
 
-    def decorate(view):
+def require_permission(
+    permission: str,
+) -> Callable[[ViewFunction[P]], ViewFunction[P]]:
+    """Return a decorator that redirects anonymous users to the login page.
+
+    A logged-in user without the permission gets a 403.
+    """
+
+    def decorator(view: ViewFunction[P]) -> ViewFunction[P]:
         @wraps(view)
-        def guarded(request, *args, **kwargs):
+        def wrapper(
+            request: HttpRequest, *args: P.args, **kwargs: P.kwargs
+        ) -> HttpResponseBase:
             if request.user.has_perm(permission):
                 return view(request, *args, **kwargs)
             if request.user.is_authenticated:
                 raise PermissionDenied
             login = redirect_to_login(request.get_full_path())
-            # Else the login page would be swapped in among the results.
+            # htmx would follow a 302 and swap the login page into the results.
             if wants_partial(request):
                 return HttpResponseClientRedirect(login.url)
             return login
 
-        return guarded
+        return wrapper
 
-    return decorate
+    return decorator
 
 
-reader = permission_needed("catalog.view_catalogentry")
-editor = permission_needed("catalog.add_catalogentry")
-curator = permission_needed("catalog.change_catalogentry")
+require_view_permission = require_permission("catalog.view_catalogentry")
+require_add_permission = require_permission("catalog.add_catalogentry")
+require_change_permission = require_permission("catalog.change_catalogentry")

@@ -2,7 +2,10 @@ from django.http import HttpRequest
 
 
 def wants_partial(request: HttpRequest) -> bool:
-    """Whether htmx asks for the part it will swap, not for a page to restore."""
+    """Return whether htmx requests a partial to swap in.
+
+    Boosted navigation and history restoration need the full page.
+    """
     headers = request.headers
     return (
         headers.get("HX-Request") == "true"

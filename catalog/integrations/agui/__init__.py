@@ -1,1 +1,1 @@
-"""AG-UI: what any agent of the catalog supports, in AG-UI's own words."""
+"""AG-UI AgentCapabilities of every catalog entry."""

@@ -1,20 +1,25 @@
-"""AG-UI's question to any agent of the catalog: what do you support?"""
+"""The AG-UI AgentCapabilities of catalog entries."""
 
 from django.core.exceptions import ValidationError
 from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from capabilities.documents import read_json
-from capabilities.parsers import stated
+from capabilities.parsers import parse_unchecked
 from capabilities.problems import Problems
-from capabilities.protocols.agui import Facts, capabilities_schema, take_snapshot
+from capabilities.protocols.agui import (
+    SnapshotSource,
+    capabilities_schema,
+    take_snapshot,
+)
 
 from ...api.base import CanReadCatalog, CatalogAPIMixin, EntryNotFound
 from ...models import CatalogEntry
 
-SNAPSHOT = OpenApiExample(
-    "Of an MCP server",
+SNAPSHOT_EXAMPLE = OpenApiExample(
+    "MCP server",
     {
         "identity": {"name": "Notebook", "version": "2.1.0"},
         "tools": {
@@ -32,37 +37,39 @@ class SnapshotView(CatalogAPIMixin, APIView):
     @extend_schema(
         summary="Read what an agent supports",
         responses={200: capabilities_schema()},
-        examples=[SNAPSHOT],
+        examples=[SNAPSHOT_EXAMPLE],
     )
-    def get(self, request, pk):
-        """AG-UI's `AgentCapabilities`, for an entry of any protocol.
+    def get(self, request: Request, pk: str) -> Response:
+        """Return AG-UI `AgentCapabilities` for an entry of any protocol.
 
-        An AG-UI client pointed at the entry's own address reads it. What the
-        definition does not say is absent: unknown, never false.
+        AG-UI clients can use the URL of the entry as the URL of the agent. A member
+        that is absent is unknown, not false.
         """
         entries = CatalogEntry.objects.select_related("agent_type__provider")
         try:
             entry = entries.get(pk=pk)
         except (CatalogEntry.DoesNotExist, ValidationError) as error:
             raise EntryNotFound from error
-        return Response(take_snapshot(facts_of(entry)))
+        return Response(take_snapshot(snapshot_source_for(entry)))
 
 
-def facts_of(entry: CatalogEntry) -> Facts:
-    """An agent of AG-UI's speaks for itself; of others we tell what we read.
+def snapshot_source_for(entry: CatalogEntry) -> SnapshotSource:
+    """Return what the definition of an entry contains.
 
-    Not what a curator calls it, nor under which name a second of the same is kept.
+    Curated fields and capability names changed by the catalog are left out.
     """
     agent_type = entry.agent_type
     if agent_type.protocol == "agui":
-        return Facts(native=read_json(agent_type.definition, Problems()))
-    told = stated(agent_type.definition, agent_type.protocol, agent_type.endpoint)
-    if told is None:
-        return Facts()
-    return Facts(
-        name=told.name,
-        description=told.description,
-        version=told.version,
-        provider=told.provider.organization if told.provider else "",
-        capabilities=told.capabilities,
+        return SnapshotSource(declaration=read_json(agent_type.definition, Problems()))
+    record = parse_unchecked(
+        agent_type.definition, agent_type.protocol, agent_type.endpoint
+    )
+    if record is None:
+        return SnapshotSource()
+    return SnapshotSource(
+        name=record.name,
+        description=record.description,
+        version=record.version,
+        provider=record.provider.organization if record.provider else "",
+        capabilities=record.capabilities,
     )

@@ -1,4 +1,4 @@
-"""MCP: asking a running server for its whole definition."""
+"""Introspection of running MCP servers."""
 
 from .introspection import MCPIntrospector
 

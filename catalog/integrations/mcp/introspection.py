@@ -1,4 +1,4 @@
-"""What a running MCP server says of itself, as a definition to catalogue."""
+"""Read the definition of a running MCP server from the server itself."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ import httpx2
 from capabilities.interfaces import Introspection, Introspector
 from capabilities.problems import Document
 from capabilities.protocols.mcp import (
-    NO_SUCH_PLACE,
+    WRONG_ENDPOINT_STATUSES,
     complete_card,
     is_completed,
     preserve_introspected,
@@ -20,82 +20,92 @@ from capabilities.records import CAPABILITY_LIMIT
 
 from ...conf import conf
 from ...outbound import (
-    CLOSED,
-    AuthorizationNeeded,
+    AUTHORIZATION_STATUSES,
+    AuthorizationRequired,
     BoundedTransport,
-    ConversationInterrupted,
     FetchError,
     FetchFailed,
     FetchTimeout,
-    NothingThere,
+    NoDefinitionAtUrl,
+    SessionInterrupted,
     check_url,
+    get_host,
     guarded_client,
-    host_of,
 )
 
 if TYPE_CHECKING:
     from mcp import Client
 
-# Of one list; who has more goes on for ever.
-PAGE_LIMIT = 500
-# As many seconds as taking leave may cost.
-FAREWELL = 1.0
-# As much of a stranger's words as we repeat.
-WORDS = 100
+# Pages read of one list. A server with more is assumed never to end.
+LIST_PAGE_LIMIT = 500
+# Seconds that closing the session may take.
+CLOSE_TIMEOUT = 1.0
+# Characters of a server's error message that are repeated.
+ERROR_TEXT_LIMIT = 100
 REDIRECTS = range(300, 400)
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """What the server has said so far.
+class ServerDescription:
+    """What has been read from a server so far.
 
-    `withheld` are lists that it refused, with its reason; `endless` are those that
-    went on for more pages than are read.
+    `withheld` maps the lists that the server refused to its error messages;
+    `truncated` are the lists with more than LIST_PAGE_LIMIT pages.
     """
 
     document: Document
     withheld: dict[str, str] = field(default_factory=dict)
-    endless: list[str] = field(default_factory=list)
+    truncated: list[str] = field(default_factory=list)
 
     @property
     def problem(self) -> str:
-        each = (f"{name} ({why[:WORDS]})" for name, why in self.withheld.items())
-        words = [f"the server did not list its {', '.join(each)}"] * bool(self.withheld)
-        for name in self.endless:
-            words.append(f"of its {name} only {PAGE_LIMIT} pages were read")
-        return "; ".join(words)
+        parts = []
+        if self.withheld:
+            lists = ", ".join(
+                f"{name} ({message[:ERROR_TEXT_LIMIT]})"
+                for name, message in self.withheld.items()
+            )
+            parts.append(f"the server did not list its {lists}")
+        parts += [
+            f"only {LIST_PAGE_LIMIT} pages of its {name} were read"
+            for name in self.truncated
+        ]
+        return "; ".join(parts)
 
-    def introspection(self) -> Introspection:
+    def to_introspection(self) -> Introspection:
         return Introspection(self.document, self.problem, frozenset(self.withheld))
 
 
 @dataclass
 class Trace:
-    """What became of asking: each status, and the last answer word for word."""
+    """HTTP statuses and MCP messages received during an introspection."""
 
-    seen: list[int] = field(default_factory=list)
-    spoke: bool = False
-    answer: Document | None = None
-    refusal: str = ""
+    statuses: list[int] = field(default_factory=list)
+    # Whether the server sent any MCP result.
+    speaks_mcp: bool = False
+    # The last result as the server sent it.
+    result: Document | None = None
+    # The last error message of the server.
+    error: str = ""
 
     @property
-    def is_closed(self) -> bool:
-        return any(status in CLOSED for status in self.seen)
+    def requires_authorization(self) -> bool:
+        return any(status in AUTHORIZATION_STATUSES for status in self.statuses)
 
-    def forget(self) -> None:
-        self.answer, self.refusal = None, ""
+    def reset(self) -> None:
+        self.result, self.error = None, ""
 
-    def hear(self, item: Any) -> Any:
+    def record(self, item: Any) -> Any:
         message = getattr(item, "message", None)
         if isinstance(result := getattr(message, "result", None), dict):
-            self.answer, self.spoke = result, True
+            self.result, self.speaks_mcp = result, True
         elif error := getattr(message, "error", None):
-            self.refusal = error.message or "no reason given"
+            self.error = error.message or "no reason given"
         return item
 
 
 class RecordingTransport:
-    """A transport of the SDK's: all passes, and what the server says is heard."""
+    """Wrap an SDK transport so that incoming messages are recorded in a trace."""
 
     def __init__(self, transport: Any, trace: Trace) -> None:
         self.transport, self.trace = transport, trace
@@ -109,7 +119,10 @@ class RecordingTransport:
 
 
 class RecordingStream:
-    """The stream of what comes in; its models leave out what they do not know."""
+    """Wrap an incoming stream and record its messages.
+
+    The SDK's models drop unknown members, so the results are taken from here.
+    """
 
     def __init__(self, stream: Any, trace: Trace) -> None:
         self.stream, self.trace = stream, trace
@@ -118,10 +131,10 @@ class RecordingStream:
         return self
 
     async def __anext__(self) -> Any:
-        return self.trace.hear(await anext(self.stream))
+        return self.trace.record(await anext(self.stream))
 
     async def receive(self) -> Any:
-        return self.trace.hear(await self.stream.receive())
+        return self.trace.record(await self.stream.receive())
 
     async def aclose(self) -> None:
         await self.stream.aclose()
@@ -139,7 +152,7 @@ class RecordingStream:
 
 
 class MCPIntrospector(Introspector):
-    """Speaks MCP with a running server, and completes server cards."""
+    """Introspects running MCP servers and completes server cards."""
 
     slug = "mcp"
     label = "MCP"
@@ -158,74 +171,81 @@ class MCPIntrospector(Introspector):
 
 
 async def introspect(url: str, authorization: str = "") -> Introspection:
-    """Speak MCP with the server at a URL; `authorization` is for this once."""
+    """Read the definition of the server at a URL; raise FetchError if that fails.
+
+    `authorization` is sent to this server only and not stored.
+    """
     check_url(url)
     seconds = conf.FETCH_TIMEOUT
     trace = Trace()
     try:
         async with asyncio.timeout(seconds):
-            answers = await ask_server(url, authorization, trace)
-            return answers.introspection()
+            description = await read_server(url, authorization, trace)
+            return description.to_introspection()
     except TimeoutError as error:
-        raise FetchTimeout(f"{host_of(url)} did not answer in {seconds:g} s") from error
+        raise FetchTimeout(
+            f"{get_host(url)} did not respond within {seconds:g} s"
+        ) from error
     except Exception as error:
-        raise reason(url, error, trace) from error
+        raise to_fetch_error(url, error, trace) from error
 
 
-async def ask_server(url: str, authorization: str, trace: Trace) -> Answers:
-    """Over the transport of today, or else over that of 2024."""
-    # Heavy, and of no use to anything else: not before it is needed.
+async def read_server(url: str, authorization: str, trace: Trace) -> ServerDescription:
+    """Use Streamable HTTP, or the HTTP+SSE transport of 2024 if that is missing."""
+    # The SDK is slow to import, so it is imported only when needed.
     from mcp.client.sse import sse_client  # noqa: PLC0415
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
-    def http(
+    def build_client(
         headers: Any = None, timeout: Any = None, auth: Any = None
     ) -> httpx2.AsyncClient:
-        """Ours, whatever the SDK would have."""
-        return client_for(authorization, trace.seen)
+        """Return the guarded client and ignore the options of the SDK."""
+        return create_client(authorization, trace.statuses)
 
     try:
-        async with http() as client:
+        async with build_client() as client:
             transport = streamable_http_client(url, http_client=client)
-            return await ask_over(transport, url, trace)
+            return await read_over_transport(transport, url, trace)
     except Exception:
-        seen = trace.seen
-        if not seen or seen[-1] not in NO_SUCH_PLACE or trace.spoke:
+        last_status = trace.statuses[-1] if trace.statuses else None
+        if last_status not in WRONG_ENDPOINT_STATUSES or trace.speaks_mcp:
             raise
-    transport = sse_client(url, httpx_client_factory=http)
-    return await ask_over(transport, url, trace)
+    transport = sse_client(url, httpx_client_factory=build_client)
+    return await read_over_transport(transport, url, trace)
 
 
-def client_for(authorization: str, seen: list[int]) -> httpx2.AsyncClient:
-    async def note(response: httpx2.Response) -> None:
-        seen.append(response.status_code)
+def create_client(authorization: str, statuses: list[int]) -> httpx2.AsyncClient:
+    async def record_status(response: httpx2.Response) -> None:
+        statuses.append(response.status_code)
 
     headers = {"Authorization": authorization} if authorization else {}
-    hooks = {"response": [note]}
+    hooks = {"response": [record_status]}
     return guarded_client(BoundedTransport(), headers=headers, event_hooks=hooks)
 
 
-async def ask_over(transport: Any, url: str, trace: Trace) -> Answers:
+async def read_over_transport(
+    transport: Any, url: str, trace: Trace
+) -> ServerDescription:
     from mcp import Client  # noqa: PLC0415
 
-    line, answers = RecordingTransport(transport, trace), None
+    recording, description = RecordingTransport(transport, trace), None
     try:
         async with (
-            asyncio.timeout(None) as patience,
-            Client(line, cache=None) as client,
+            asyncio.timeout(None) as timeout,
+            Client(recording, cache=None) as client,
         ):
-            answers = await read_server(url, client, trace)
-            # Some never let go; by then all is said.
-            patience.reschedule(asyncio.get_running_loop().time() + FAREWELL)
+            description = await read_lists(url, client, trace)
+            # Some servers never close the session, but everything is read by then.
+            timeout.reschedule(asyncio.get_running_loop().time() + CLOSE_TIMEOUT)
     except TimeoutError:
-        if answers is None:
+        if description is None:
             raise
-    return answers
+    return description
 
 
-async def read_server(url: str, client: "Client", trace: Trace) -> Answers:
-    """The introspection document that the MCP parser reads."""
-    capabilities = plain(client.server_capabilities)
+async def read_lists(url: str, client: "Client", trace: Trace) -> ServerDescription:
+    """Return the document that the MCP parser reads."""
+    capabilities = to_json(client.server_capabilities)
     lists: dict[str, Callable[..., Awaitable[Any]]] = {}
     if "tools" in capabilities:
         lists["tools"] = client.list_tools
@@ -234,9 +254,9 @@ async def read_server(url: str, client: "Client", trace: Trace) -> Answers:
         lists["resourceTemplates"] = client.list_resource_templates
     if "prompts" in capabilities:
         lists["prompts"] = client.list_prompts
-    answers = Answers(
+    description = ServerDescription(
         {
-            "serverInfo": plain(client.server_info) if client.server_info else {},
+            "serverInfo": to_json(client.server_info) if client.server_info else {},
             "protocolVersion": client.protocol_version,
             "capabilities": capabilities,
             "instructions": client.instructions or "",
@@ -244,89 +264,96 @@ async def read_server(url: str, client: "Client", trace: Trace) -> Answers:
         }
     )
     for name, method in lists.items():
-        await add_list(answers, name, method, trace)
-    return answers
+        await add_list(description, name, method, trace)
+    return description
 
 
 async def add_list(
-    answers: Answers, name: str, method: Callable[..., Awaitable[Any]], trace: Trace
+    description: ServerDescription,
+    name: str,
+    method: Callable[..., Awaitable[Any]],
+    trace: Trace,
 ) -> None:
-    """All of it, or the server's own words for why there is none."""
+    """Add a whole list, or the server's error message if it refuses."""
     from mcp import MCPError  # noqa: PLC0415
 
     try:
-        answers.document[name], is_whole = await every(name, method, trace)
-        if not is_whole:
-            answers.endless.append(name)
+        description.document[name], is_complete = await read_pages(name, method, trace)
+        if not is_complete:
+            description.truncated.append(name)
     except MCPError:
-        if not trace.refusal or trace.is_closed:
+        if not trace.error or trace.requires_authorization:
             raise
         if name == "resourceTemplates":
-            # Declared with their kin, and yet not every server has them.
-            answers.document[name] = []
+            # Declared together with resources, but not every server supports them.
+            description.document[name] = []
         else:
-            answers.withheld[name] = trace.refusal
+            description.withheld[name] = trace.error
 
 
-async def every(
+async def read_pages(
     name: str, method: Callable[..., Awaitable[Any]], trace: Trace
 ) -> tuple[list[Any], bool]:
-    """All pages of a list, and whether there were no more than we read.
+    """Return the items of all pages and whether the list ended.
 
-    A server that goes round in circles is stopped.
+    Stop at a repeated cursor, which would otherwise never end.
     """
     items: list[Any] = []
     cursors: set[str | None] = {None}
     cursor: str | None = None
-    while len(items) <= CAPABILITY_LIMIT and len(cursors) <= PAGE_LIMIT:
-        page = await page_of(method, cursor, trace)
-        listed, cursor = page.get(name), page.get("nextCursor")
-        items += listed if isinstance(listed, list) else []
+    while len(items) <= CAPABILITY_LIMIT and len(cursors) <= LIST_PAGE_LIMIT:
+        page = await read_page(method, cursor, trace)
+        page_items, cursor = page.get(name), page.get("nextCursor")
+        items += page_items if isinstance(page_items, list) else []
         if not isinstance(cursor, str) or not cursor or cursor in cursors:
             return items, True
         cursors.add(cursor)
     return items, False
 
 
-async def page_of(
+async def read_page(
     method: Callable[..., Awaitable[Any]], cursor: str | None, trace: Trace
 ) -> Document:
-    """As the server said it: one item that is not right spoils no other."""
+    """Return a page as the server sent it.
+
+    The SDK rejects a page with one invalid item; the others are still read.
+    """
     from pydantic import ValidationError  # noqa: PLC0415
 
-    trace.forget()
+    trace.reset()
     with suppress(ValidationError):
         await method(cursor=cursor)
-    return trace.answer or {}
+    return trace.result or {}
 
 
-def plain(model: Any) -> dict[str, Any]:
+def to_json(model: Any) -> dict[str, Any]:
     dumped: dict[str, Any] = model.model_dump(
         mode="json", by_alias=True, exclude_none=True
     )
     return dumped
 
 
-def reason(url: str, error: BaseException, trace: Trace) -> FetchError:
-    """Which of our errors it is, however deep the client wrapped it."""
-    inner, host = list(leaves(error)), host_of(url)
-    ours = next((leaf for leaf in inner if isinstance(leaf, FetchError)), None)
-    if ours:
-        return ours
-    if trace.is_closed:
-        return AuthorizationNeeded(f"{host} asks for authorisation")
-    if any(isinstance(leaf, httpx2.TimeoutException) for leaf in inner):
-        return FetchTimeout(f"{host} did not answer in time")
-    if trace.spoke:
-        return ConversationInterrupted(f"{host} speaks MCP, but broke off")
-    if any(isinstance(leaf, httpx2.ConnectError) for leaf in inner):
+def to_fetch_error(url: str, error: BaseException, trace: Trace) -> FetchError:
+    """Return the FetchError for an exception, however deeply it is nested."""
+    errors, host = flatten(error), get_host(url)
+    if fetch_errors := [inner for inner in errors if isinstance(inner, FetchError)]:
+        return fetch_errors[0]
+    if trace.requires_authorization:
+        return AuthorizationRequired(f"{host} requires authorization")
+    if any(isinstance(inner, httpx2.TimeoutException) for inner in errors):
+        return FetchTimeout(f"{host} did not respond in time")
+    if trace.speaks_mcp:
+        return SessionInterrupted(f"{host} speaks MCP but ended the session early")
+    if any(isinstance(inner, httpx2.ConnectError) for inner in errors):
         return FetchFailed(f"Could not connect to {host}")
-    elsewhere = trace.seen and trace.seen[-1] in REDIRECTS
-    words = "sends MCP clients elsewhere: give that address"
-    return NothingThere(f"{host} {words if elsewhere else 'does not speak MCP'}")
+    is_redirected = trace.statuses and trace.statuses[-1] in REDIRECTS
+    problem = "redirects MCP clients: give the URL it redirects to"
+    return NoDefinitionAtUrl(
+        f"{host} {problem if is_redirected else 'does not speak MCP'}"
+    )
 
 
-def leaves(error: BaseException) -> list[BaseException]:
+def flatten(error: BaseException) -> list[BaseException]:
     if not isinstance(error, BaseExceptionGroup):
         return [error]
-    return [leaf for part in error.exceptions for leaf in leaves(part)]
+    return [inner for part in error.exceptions for inner in flatten(part)]

@@ -1,10 +1,10 @@
-"""The web pages: functions, one screen each."""
+"""Views of the catalog's web pages."""
 
 from .capabilities import capability_detail, capability_list
-from .comparing import entry_compare
+from .compare import entry_compare
 from .entries import entry_detail, entry_list
+from .maintenance import entry_probe, entry_refresh
 from .register import register
-from .upkeep import entry_probe, entry_refresh
 
 __all__ = [
     "capability_detail",

@@ -1,4 +1,4 @@
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -6,37 +6,39 @@ from django.views.decorators.vary import vary_on_headers
 from capabilities.kinds import discoverable_kinds, kinds
 
 from ... import search
-from ...filters import CapabilityQuestion
+from ...filters import CapabilitySearchForm
 from ...models import Capability, split_key
-from ..access import reader
+from ..access import require_view_permission
 from ..htmx import wants_partial
-from .grouping import grouped
+from .grouping import group_rows
 from .paging import Window
 
 
 @require_safe
-@reader
+@require_view_permission
 @vary_on_headers("HX-Request")
-def capability_list(request):
-    """Which agent can do X; htmx asks for the results alone."""
-    question = CapabilityQuestion(request.GET).question()
-    found, window = seen_through(Window.of(request.GET), question)
-    before, items = window.parted(found.items)
-    counts = search.kind_counts(question.q)
+def capability_list(request: HttpRequest) -> HttpResponse:
+    """Search capabilities; htmx gets only the results."""
+    search_query = CapabilitySearchForm(request.GET).search_query()
+    window = Window.from_parameters(request.GET)
+    page, window = search_in_window(search_query, window)
+    previous, rows = window.split_items(page.items)
+    kind_labels = dict(kinds.choices())
+    kind_counts = search.kind_counts(search_query.q)
     context = {
         "tab": "capabilities",
-        "query": question.q,
-        "question": question,
-        "total": found.total,
-        "groups": grouped(items, before),
+        "query": search_query.q,
+        "search_query": search_query,
+        "total": page.total,
+        "groups": group_rows(rows, previous),
         "window": window,
         "kinds": [
-            {"value": slug, "label": kinds.get(slug).label, "count": count}
-            for slug, count in counts.items()
+            {"value": slug, "label": kind_labels[slug], "count": count}
+            for slug, count in kind_counts.items()
         ],
-        "all_kinds": sum(counts.values()),
+        "kind_total": sum(kind_counts.values()),
         "sorts": search.SORTS,
-        "filtered": bool(question.q or question.kind),
+        "is_filtered": bool(search_query.q or search_query.kind),
     }
     template = "catalog/capability_list.html"
     if wants_partial(request):
@@ -44,22 +46,33 @@ def capability_list(request):
     return render(request, template, context)
 
 
-def seen_through(window: Window, question: search.Question):
-    """What the window shows, with the one offer before it; never past the end."""
-    found = search.find(question, window.size + 1, max(0, window.start - 1))
-    window = window.over(found.total)
+def search_in_window(
+    search_query: search.SearchQuery, window: Window
+) -> tuple[search.SearchPage, Window]:
+    """Fetch the results in a window and the one before it.
+
+    A window beyond the last page is replaced by the last page.
+    """
+    start = max(0, window.start - 1)
+    page = search.search_capabilities(search_query, window.size + 1, start)
+    window = window.with_total(page.total)
     if window.page > window.last_page:
-        return seen_through(Window(window.last_page), question)
-    return found, window
+        return search_in_window(search_query, Window(window.last_page))
+    return page, window
 
 
 @require_safe
-@reader
-def capability_detail(request, key):
-    """Every agent that offers it, whatever its status."""
+@require_view_permission
+def capability_detail(request: HttpRequest, key: str) -> HttpResponse:
+    """Show all agents with a capability, in any status."""
     kind, name = split_key(key) or ("", key)
-    offers = list(Capability.objects.offered(kind, name))
-    if kind not in discoverable_kinds() or not offers:
+    capabilities = list(Capability.objects.offered(kind, name))
+    if kind not in discoverable_kinds() or not capabilities:
         raise Http404(f"No agent offers {name}")
-    context = {"tab": "capabilities", "kind": kind, "name": name, "offers": offers}
+    context = {
+        "tab": "capabilities",
+        "kind": kind,
+        "name": name,
+        "capabilities": capabilities,
+    }
     return render(request, "catalog/capability_detail.html", context)

@@ -1,54 +1,82 @@
-from django.core.paginator import Paginator
+from typing import Any, TypedDict
+from uuid import UUID
+
+from django.core.paginator import Page, Paginator
 from django.db.models import Count
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from capabilities.features import FLAGS, LABELS
-from capabilities.parsers import connection_of, parsers
+from capabilities.features import FEATURE_LABELS, FLAG_LABELS
+from capabilities.parsers import connection_for, parsers
 
-from ...comparison import CHOSEN, MOST, Side, chosen, sections
-from ...filters import FEATURE_LIMIT, SORTS, CatalogEntryFilterSet, is_feature
+from ...comparison import (
+    CHOSEN_PARAMETER,
+    MAX_AGENTS,
+    ComparedAgent,
+    feature_sections,
+    get_chosen_entries,
+)
+from ...filters import (
+    ENTRY_SORTS,
+    FEATURE_LIMIT,
+    CatalogEntryFilterSet,
+    is_feature_name,
+)
 from ...health import History
 from ...models import AgentType, Capability, CatalogEntry, Status
-from ..access import reader
+from ..access import require_view_permission
 from ..htmx import wants_partial
 from .health import HealthPanel
 
-PAGE_SIZE = 24
-# Asked by links from elsewhere, and shown as filters that can be taken away.
-BY_LINK = ("kind", "provider", "category", "source")
-ASKED = ("q", "protocol", "status", "feature", *BY_LINK)
+ENTRIES_PER_PAGE = 24
+MAX_VERSIONS = 100
+# Filters without a control on the page: links set them, and a badge removes them.
+LINK_FILTERS = ("kind", "provider", "category", "source")
+FILTERS = ("q", "protocol", "status", "feature", *LINK_FILTERS)
+
+
+class FilterChoice(TypedDict):
+    value: str
+    label: str
+    count: int
+
+
+class FeatureChoice(FilterChoice):
+    is_selected: bool
 
 
 @require_safe
-@reader
+@require_view_permission
 @vary_on_headers("HX-Request")
-def entry_list(request):
-    """The searchable catalog; htmx asks for the results alone."""
-    asked, odd = forgiven(request.GET)
+def entry_list(request: HttpRequest) -> HttpResponse:
+    """Search and filter the catalog; htmx gets only the results."""
+    parameters, unknown_features = drop_unknown_features(request.GET)
     entries = CatalogEntry.objects.for_display()
-    filterset = CatalogEntryFilterSet(asked, queryset=entries)
-    page = Paginator(filterset.qs, PAGE_SIZE).get_page(asked.get("page"))
-    protocols = facet(asked, "protocol", "agent_type__protocol", parsers.choices())
-    statuses = facet(asked, "status", "status", Status.choices)
+    filterset = CatalogEntryFilterSet(parameters, queryset=entries)
+    paginator = Paginator(filterset.qs, ENTRIES_PER_PAGE)
+    page = paginator.get_page(parameters.get("page"))
+    protocols = count_choices(
+        parameters, "protocol", "agent_type__protocol", parsers.choices()
+    )
+    statuses = count_choices(parameters, "status", "status", Status.choices)
     context = {
         "tab": "catalog",
-        "query": asked.get("q", ""),
-        "asked": asked,
-        "odd_features": odd,
+        "query": parameters.get("q", ""),
+        "parameters": parameters,
+        "unknown_features": unknown_features,
         "page": page,
         "protocols": protocols,
         "statuses": statuses,
-        "features": feature_facet(filterset, page.paginator.count),
-        **choice(asked, page),
-        "all_protocols": sum(choice["count"] for choice in protocols),
-        "all_statuses": sum(choice["count"] for choice in statuses),
-        "sorts": SORTS,
-        "kept": kept_filters(asked),
-        "filtered": any(asked.get(name) for name in ASKED),
+        "features": feature_choices(filterset, paginator.count),
+        **selection_context(parameters, page),
+        "protocol_total": sum(choice["count"] for choice in protocols),
+        "status_total": sum(choice["count"] for choice in statuses),
+        "sorts": ENTRY_SORTS,
+        "link_filters": active_link_filters(parameters),
+        "is_filtered": any(parameters.get(name) for name in FILTERS),
     }
     template = "catalog/entry_list.html"
     if wants_partial(request):
@@ -56,46 +84,54 @@ def entry_list(request):
     return render(request, template, context)
 
 
-def forgiven(asked) -> tuple:
-    """The question, and those features in it that there are not: left out, and told."""
-    stated = [text for text in asked.getlist("feature") if text]
-    known = [text for text in stated if is_feature(text)][:FEATURE_LIMIT]
-    if known == stated:
-        return asked, []
-    fewer = asked.copy()
-    fewer.setlist("feature", known)
-    return fewer, [text for text in stated if text not in known]
+def drop_unknown_features(parameters: QueryDict) -> tuple[QueryDict, list[str]]:
+    """Return the parameters without unknown features, and the dropped features."""
+    names = [name for name in parameters.getlist("feature") if name]
+    known = [name for name in names if is_feature_name(name)][:FEATURE_LIMIT]
+    if known == names:
+        return parameters, []
+    remaining = parameters.copy()
+    remaining.setlist("feature", known)
+    return remaining, [name for name in names if name not in known]
 
 
-def choice(asked, page) -> dict:
-    """Who is to be compared, here or on other pages; at most so many."""
-    entries = chosen(asked)
-    here = {entry.pk for entry in page}
+def selection_context(
+    parameters: QueryDict, page: Page[CatalogEntry]
+) -> dict[str, Any]:
+    """Return the context of the entries selected for comparison, on any page."""
+    entries = get_chosen_entries(parameters)
+    ids_on_page = {entry.pk for entry in page}
+    ids = [str(entry.pk) for entry in entries]
     return {
-        "chosen": [
+        "selection": [
             {
                 "entry": entry,
-                "elsewhere": entry.pk not in here,
-                "without": without(asked, CHOSEN, str(entry.pk)),
+                "is_on_other_page": entry.pk not in ids_on_page,
+                "remaining_query": query_without(
+                    parameters, CHOSEN_PARAMETER, str(entry.pk)
+                ),
             }
             for entry in entries
         ],
-        "chosen_ids": [entry.pk for entry in entries],
-        "choice": urlencode({CHOSEN: [entry.pk for entry in entries]}, doseq=True),
-        "is_full": len(entries) == MOST,
+        "selected_ids": [entry.pk for entry in entries],
+        "selection_query": urlencode({CHOSEN_PARAMETER: ids}, doseq=True),
+        "is_selection_full": len(entries) == MAX_AGENTS,
     }
 
 
-def without(asked, name: str, value: str) -> str:
-    """The question with one of its values taken away."""
-    others = asked.copy()
-    others.setlist(name, [v for v in asked.getlist(name) if v != value])
-    return others.urlencode()
+def query_without(parameters: QueryDict, name: str, value: str) -> str:
+    """Return the query string without one value of a parameter."""
+    remaining = parameters.copy()
+    values = [item for item in parameters.getlist(name) if item != value]
+    remaining.setlist(name, values)
+    return remaining.urlencode()
 
 
-def facet(asked, name: str, field: str, choices) -> list[dict]:
-    """Each choice with how many it would leave, all other questions held."""
-    others = asked.copy()
+def count_choices(
+    parameters: QueryDict, name: str, field: str, choices: list[tuple[str, str]]
+) -> list[FilterChoice]:
+    """Count the entries for each choice of a filter, with all other filters applied."""
+    others = parameters.copy()
     others.pop(name, None)
     entries = CatalogEntryFilterSet(others, queryset=CatalogEntry.objects.all()).qs
     counts = dict(entries.order_by().values_list(field).annotate(Count("pk")))
@@ -105,62 +141,74 @@ def facet(asked, name: str, field: str, choices) -> list[dict]:
     ]
 
 
-def feature_facet(filterset, total: int) -> list[dict]:
-    """The standard flags that some of these agents declare; those asked for always."""
-    wanted = filterset.form.cleaned_data.get("feature") or []
-    offered = dict.fromkeys([*FLAGS, *wanted])
-    declared = Capability.objects.declaring_features(offered).filter(
+def feature_choices(
+    filterset: CatalogEntryFilterSet, total: int
+) -> list[FeatureChoice]:
+    """Return the standard flags declared by filtered entries and the selected features.
+
+    `total` is the number of filtered entries.
+    """
+    selected = filterset.form.cleaned_data.get("feature") or []
+    names = dict.fromkeys([*FLAG_LABELS, *selected])
+    declarations = Capability.objects.declaring_features(names).filter(
         agent_type__entry__in=filterset.qs.order_by()
     )
-    counts = dict(declared.order_by().values_list("name").annotate(Count("pk")))
-    # All of these agents have what was asked for, declared or counted.
-    counts |= dict.fromkeys(wanted, total)
+    counts = dict(declarations.order_by().values_list("name").annotate(Count("pk")))
+    # Every filtered entry has the selected features, declared or counted.
+    counts |= dict.fromkeys(selected, total)
     return [
         {
             "value": name,
-            "label": LABELS.get(name, name),
+            "label": FEATURE_LABELS.get(name, name),
             "count": counts.get(name, 0),
-            "chosen": name in wanted,
+            "is_selected": name in selected,
         }
-        for name in offered
-        if counts.get(name) or name in wanted
+        for name in names
+        if counts.get(name) or name in selected
     ]
 
 
-def kept_filters(asked) -> list[dict]:
-    kept = []
-    for name in BY_LINK:
-        for value in filter(None, asked.getlist(name)):
-            fewer = asked.copy()
-            fewer.pop("page", None)
-            left = without(fewer, name, value)
-            kept.append({"name": name, "value": value, "without": left})
-    return kept
+def active_link_filters(parameters: QueryDict) -> list[dict[str, str]]:
+    """Return the active filters of `LINK_FILTERS`, with the query to remove each."""
+    first_page = parameters.copy()
+    first_page.pop("page", None)
+    return [
+        {
+            "name": name,
+            "value": value,
+            "remaining_query": query_without(first_page, name, value),
+        }
+        for name in LINK_FILTERS
+        for value in parameters.getlist(name)
+        if value
+    ]
 
 
 @require_safe
-@reader
-def entry_detail(request, pk):
-    """All about one agent: what it can do, how to reach it, how it has been."""
+@require_view_permission
+def entry_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Show one agent: capabilities, features, connection, health and versions."""
     entries = CatalogEntry.objects.select_related("agent_type__provider")
     entry = entries.filter(pk=pk).first()
     if entry is None:
-        raise Http404("There is no such agent in the catalog")
+        raise Http404("No agent with this ID is in the catalog")
     agent_type = entry.agent_type
     capabilities = list(agent_type.capabilities.all())
+    agent = ComparedAgent.from_entry(entry, capabilities)
+    versions = AgentType.objects.versions_for(entry).defer("raw_definition")
     context = {
         "tab": "catalog",
         "entry": entry,
         "agent_type": agent_type,
         "capabilities": capabilities,
-        "discoverable": [c for c in capabilities if c.discoverable],
-        "technical": [c for c in capabilities if not c.discoverable],
-        "connection": connection_of(
+        "discoverable": [row for row in capabilities if row.discoverable],
+        "technical": [row for row in capabilities if not row.discoverable],
+        "connection": connection_for(
             agent_type.definition, agent_type.protocol, agent_type.endpoint
         ),
-        "versions": AgentType.objects.versions_of(entry).defer("raw_definition")[:100],
-        "health": HealthPanel(History.of(entry)),
-        "supports": list(sections([Side.of(entry, capabilities)])),
+        "versions": versions[:MAX_VERSIONS],
+        "health": HealthPanel(History.for_entry(entry)),
+        "feature_sections": list(feature_sections([agent])),
         "definition": agent_type.definition.decode(errors="replace"),
     }
     return render(request, "catalog/entry_detail.html", context)

@@ -1,23 +1,23 @@
-"""From the flat list to what people look at: one group per kind and name."""
+"""Grouping of search results by capability kind and name."""
 
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-TAGS_SHOWN = 5
+VISIBLE_TAG_COUNT = 5
 
-Item = dict[str, Any]
+ResultRow = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Group:
-    """All loaded offers of what goes by one name; not one capability for all that."""
+class CapabilityGroup:
+    """Search results with the same kind and name, one for each agent."""
 
     kind: str
     name: str
-    offers: list[Item] = field(default_factory=list)
-    continued: bool = False
+    rows: list[ResultRow] = field(default_factory=list)
+    is_continued: bool = False
 
     @property
     def slug(self) -> str:
@@ -26,23 +26,35 @@ class Group:
 
     @property
     def description(self) -> str:
-        return self.offers[0]["description"]
+        return str(self.rows[0]["description"])
+
+    @property
+    def all_tags(self) -> list[str]:
+        return self.rows[0]["tags"] or []
 
     @property
     def tags(self) -> list[str]:
-        return (self.offers[0]["tags"] or [])[:TAGS_SHOWN]
+        return self.all_tags[:VISIBLE_TAG_COUNT]
 
     @property
-    def more_tags(self) -> int:
-        return max(0, len(self.offers[0]["tags"] or []) - TAGS_SHOWN)
+    def hidden_tag_count(self) -> int:
+        return max(0, len(self.all_tags) - VISIBLE_TAG_COUNT)
 
 
-def grouped(items: Iterable[Item], before: Item | None = None) -> list[Group]:
-    """Groups in the order of first appearance; `before` stood just ahead of them."""
-    groups: dict[tuple[str, str], Group] = {}
-    for item in items:
-        key = item["kind"], item["name"]
-        groups.setdefault(key, Group(*key)).offers.append(item)
-    if before and (split := groups.get((before["kind"], before["name"]))):
-        split.continued = next(iter(groups.values())) is split
+def group_rows(
+    rows: Iterable[ResultRow], previous: ResultRow | None = None
+) -> list[CapabilityGroup]:
+    """Group rows by kind and name, in order of first appearance.
+
+    The first group is marked as continued if it also contains `previous`, the last row
+    of the page before.
+    """
+    groups: dict[tuple[str, str], CapabilityGroup] = {}
+    for row in rows:
+        key = row["kind"], row["name"]
+        groups.setdefault(key, CapabilityGroup(*key)).rows.append(row)
+    if previous:
+        split_group = groups.get((previous["kind"], previous["name"]))
+        if split_group is not None:
+            split_group.is_continued = next(iter(groups.values())) is split_group
     return list(groups.values())

@@ -1,129 +1,150 @@
-"""How an agent has been, drawn: a line of latencies and a bar of days."""
+"""Charts of an agent's health: latency in the last day and uptime per day."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-from ...health import DAY, Day, History, Remembered, percent
+from ...health import DAY, Day, History, ProbeSample, format_percent
 
-WIDTH, HEIGHT = 720, 120
-SLOTS = 96
-# Over so many spans without a probe the line still goes on.
-BRIDGE = 4
-# Less than this share of a day, and the day was not a good one; or a bad one.
-GOOD, FAIR = 0.995, 0.95
+PLOT_WIDTH, PLOT_HEIGHT = 720, 120
+UPTIME_BAR_STEP = 8
+SLOT_COUNT = 96
+# The latency line is interrupted after this many slots without a probe.
+MAX_GAP = 4
+# Uptime of a day from which it counts as good or fair.
+GOOD_UPTIME, FAIR_UPTIME = 0.995, 0.95
+WINDOW_LABELS = {"24h": "24 hours", "7d": "7 days", "90d": "90 days"}
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class UptimeBar:
     x: float
-    look: str
-    told: str
+    level: str
+    label: str
 
 
 @dataclass(frozen=True)
 class HealthPanel:
-    """What the page shows of a history; coordinates are of a WIDTH x HEIGHT plot."""
+    """Display values for a health history, with coordinates for the latency plot."""
 
     history: History
 
     @cached_property
-    def slots(self) -> list[list[Remembered]]:
-        """The probes of the last day in equal spans of time, the oldest first."""
-        slots: list[list[Remembered]] = [[] for _ in range(SLOTS)]
+    def slots(self) -> list[list[ProbeSample]]:
+        """Probes of the last day in equal time slots, oldest first."""
+        slots: list[list[ProbeSample]] = [[] for _ in range(SLOT_COUNT)]
         for probe in self.history.probes:
             age = (self.history.now - probe.at) / DAY
-            slots[min(SLOTS - 1, max(0, int((1 - age) * SLOTS)))].append(probe)
+            slot = min(SLOT_COUNT - 1, max(0, int((1 - age) * SLOT_COUNT)))
+            slots[slot].append(probe)
         return slots
 
     @cached_property
-    def means(self) -> list[float | None]:
-        """The latency of each span, on average; None where nothing was answered."""
-        answered = (
-            [p.latency_ms for p in slot if p.latency_ms is not None]
+    def mean_latencies(self) -> list[float | None]:
+        """The mean latency of each slot, or None for a slot without a response."""
+        slot_latencies = (
+            [probe.latency_ms for probe in slot if probe.latency_ms is not None]
             for slot in self.slots
         )
-        return [fmean(latencies) if latencies else None for latencies in answered]
+        return [fmean(values) if values else None for values in slot_latencies]
 
     @cached_property
-    def ceiling_ms(self) -> int:
-        """A round number above every mean."""
-        highest = max((mean for mean in self.means if mean is not None), default=0)
+    def max_latency_ms(self) -> int:
+        """The top of the latency scale: a round number above every mean."""
+        means = (mean for mean in self.mean_latencies if mean is not None)
+        highest = max(means, default=0)
         steps = (50, 100, 200, 500, 1000, 2000, 5000)
         return next((step for step in steps if highest <= step), 10_000)
 
     @property
-    def lines(self) -> Iterator[str]:
-        """Points for polylines, a new one after each failure and each long gap."""
-        run: list[str] = []
+    def latency_lines(self) -> Iterator[str]:
+        """Points of polylines, split at each failure and each long gap."""
+        points: list[str] = []
         last = 0
-        for n, (slot, mean) in enumerate(zip(self.slots, self.means, strict=True)):
-            silent = bool(slot) and mean is None
-            if run and (silent or n - last > BRIDGE):
-                yield drawn(run)
-                run = []
+        for n, (slot, mean) in enumerate(
+            zip(self.slots, self.mean_latencies, strict=True)
+        ):
+            has_only_failures = bool(slot) and mean is None
+            if points and (has_only_failures or n - last > MAX_GAP):
+                yield join_points(points)
+                points = []
             if mean is not None:
-                run.append(f"{x_of(n):g},{self.y_of(mean):g}")
+                points.append(f"{x_position(n):g},{self.y_position(mean):g}")
                 last = n
-        if run:
-            yield drawn(run)
+        if points:
+            yield join_points(points)
 
-    def y_of(self, latency_ms: float) -> float:
-        return round(HEIGHT * (1 - min(1.0, latency_ms / self.ceiling_ms)), 1)
+    def y_position(self, latency_ms: float) -> float:
+        share = min(1.0, latency_ms / self.max_latency_ms)
+        return round(PLOT_HEIGHT * (1 - share), 1)
 
     @property
-    def failures(self) -> Iterator[float]:
-        """Where along the day probes failed."""
+    def failure_positions(self) -> Iterator[float]:
+        """Horizontal positions of the slots with a failed probe."""
         for n, slot in enumerate(self.slots):
             if any(not probe.ok for probe in slot):
-                yield x_of(n)
+                yield x_position(n)
 
     @property
-    def uptime(self) -> list[tuple[str, str]]:
-        words = {"24h": "24 hours", "7d": "7 days", "90d": "90 days"}
-        shares = self.history.uptime
-        return [(words[name], percent(shares[name])) for name in words]
-
-    @property
-    def bars(self) -> list[Bar]:
+    def uptimes(self) -> list[tuple[str, str]]:
+        """Label and formatted uptime of each window."""
+        uptime = self.history.uptime
         return [
-            Bar(n * 8, look_of(day), f"{day.date}: {percent(day.uptime)}")
+            (label, format_percent(uptime[name]))
+            for name, label in WINDOW_LABELS.items()
+        ]
+
+    @property
+    def uptime_bars(self) -> list[UptimeBar]:
+        return [
+            UptimeBar(
+                n * UPTIME_BAR_STEP,
+                uptime_level(day),
+                f"{day.date}: {format_percent(day.uptime)}",
+            )
             for n, day in enumerate(self.history.days)
         ]
 
     @property
     def has_latency_plot(self) -> bool:
-        """Also when nobody answered; not of one that is heard and never timed."""
+        """Whether there are latencies to plot, or only failures.
+
+        Agents whose presence is observed rather than probed have no latency.
+        """
         history = self.history
-        answered = len(history.probes) - history.failed
-        return bool(history.latencies) or bool(history.probes and not answered)
+        has_only_failures = history.failure_count == len(history.probes) > 0
+        return bool(history.latencies) or has_only_failures
 
     @property
-    def days_told(self) -> str:
-        """What the bars show, for those who do not see them."""
-        shares = {day.date: day.uptime for day in self.history.days}
-        known = {date: share for date, share in shares.items() if share is not None}
-        whole = sum(share == 1 for share in known.values())
-        words = f"{len(known)} of the last 90 probed, {whole} without a failure."
-        if whole == len(known):
-            return words
-        worst = min(known, key=known.__getitem__)
-        return f"{words} The worst was {worst}: {percent(known[worst])}."
+    def uptime_summary(self) -> str:
+        """A text alternative to the uptime bars."""
+        probed = {
+            day.date: day.uptime for day in self.history.days if day.uptime is not None
+        }
+        perfect = sum(uptime == 1 for uptime in probed.values())
+        summary = (
+            f"{len(probed)} of the last 90 days probed, {perfect} without failures."
+        )
+        if perfect == len(probed):
+            return summary
+        worst = min(probed, key=probed.__getitem__)
+        return f"{summary} Lowest on {worst}: {format_percent(probed[worst])}."
 
 
-def drawn(points: list[str]) -> str:
-    """A lone point is drawn as a dot."""
+def join_points(points: list[str]) -> str:
+    """Join points for a polyline; a single point is repeated, to be visible."""
     return " ".join(points if len(points) > 1 else points * 2)
 
 
-def x_of(slot: int) -> float:
-    return (slot + 0.5) * WIDTH / SLOTS
+def x_position(slot: int) -> float:
+    return (slot + 0.5) * PLOT_WIDTH / SLOT_COUNT
 
 
-def look_of(day: Day) -> str:
+def uptime_level(day: Day) -> str:
+    """Return the CSS class for the uptime of a day."""
     if day.uptime is None:
         return "none"
-    if day.uptime >= GOOD:
+    if day.uptime >= GOOD_UPTIME:
         return "good"
-    return "fair" if day.uptime >= FAIR else "poor"
+    return "fair" if day.uptime >= FAIR_UPTIME else "poor"

@@ -1,44 +1,51 @@
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-PAGE_SIZE = 50
-SHOWN_LIMIT = 1_000
-PAGE_LIMIT = 1_000_000
-DIGITS = 9
+T = TypeVar("T")
+
+CAPABILITIES_PER_PAGE = 50
+MAX_SHOWN = 1_000
+MAX_PAGE = 1_000_000
+MAX_DIGITS = 9
 
 
-def whole_number(text: str, default: int, limit: int) -> int:
-    """The number a URL says, or the default: pages forgive."""
-    plain = text.isascii() and text.isdigit() and len(text) <= DIGITS
-    return min(int(text), limit) or default if plain else default
+def parse_positive_int(text: str, default: int, limit: int) -> int:
+    """Parse a number from a URL, capped at `limit`; return `default` if invalid."""
+    is_valid = text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
+    return min(int(text), limit) or default if is_valid else default
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The stretch of a list that is shown: from a page on, and so many of it."""
+    """The visible part of a list: it starts at a page and may span several pages."""
 
     page: int = 1
-    size: int = PAGE_SIZE
+    size: int = CAPABILITIES_PER_PAGE
     total: int = 0
 
     @classmethod
-    def of(cls, parameters) -> "Window":
-        page = whole_number(parameters.get("page", ""), 1, PAGE_LIMIT)
-        shown = whole_number(parameters.get("shown", ""), PAGE_SIZE, SHOWN_LIMIT)
-        # In whole pages: the next one begins where this ends.
-        return cls(page, -(-shown // PAGE_SIZE) * PAGE_SIZE)
+    def from_parameters(cls, parameters: Mapping[str, str]) -> "Window":
+        page = parse_positive_int(parameters.get("page", ""), 1, MAX_PAGE)
+        shown = parse_positive_int(
+            parameters.get("shown", ""), CAPABILITIES_PER_PAGE, MAX_SHOWN
+        )
+        # Rounded up to full pages, so that the next page starts where this ends.
+        pages = -(-shown // CAPABILITIES_PER_PAGE)
+        return cls(page, pages * CAPABILITIES_PER_PAGE)
 
-    def over(self, total: int) -> "Window":
+    def with_total(self, total: int) -> "Window":
         return replace(self, total=total)
 
-    def parted(self, items: list) -> tuple:
-        """What stands just before the window, and what stands in it."""
+    def split_items(self, items: list[T]) -> tuple[T | None, list[T]]:
+        """Split off the item before the window, which is fetched along with it."""
         if self.start == 0:
             return None, items[: self.size]
         return (items[0] if items else None), items[1:]
 
     @property
     def start(self) -> int:
-        return (self.page - 1) * PAGE_SIZE
+        return (self.page - 1) * CAPABILITIES_PER_PAGE
 
     @property
     def end(self) -> int:
@@ -49,25 +56,26 @@ class Window:
         return self.end < self.total
 
     @property
-    def is_part(self) -> bool:
-        """Whether there is, or was, more than a first page to see."""
-        return self.has_more or self.page > 1 or self.size > PAGE_SIZE
+    def needs_paging(self) -> bool:
+        """Whether the list has more than one page or was extended beyond the first."""
+        is_extended = self.size > CAPABILITIES_PER_PAGE
+        return self.has_more or self.page > 1 or is_extended
 
     @property
     def can_grow(self) -> bool:
-        return self.size + PAGE_SIZE <= SHOWN_LIMIT
+        return self.next_size <= MAX_SHOWN
 
     @property
-    def grown(self) -> int:
-        return self.size + PAGE_SIZE
+    def next_size(self) -> int:
+        return self.size + CAPABILITIES_PER_PAGE
 
     @property
     def next_page(self) -> int:
-        return self.page + self.size // PAGE_SIZE
+        return self.page + self.size // CAPABILITIES_PER_PAGE
 
     @property
     def last_page(self) -> int:
-        return max(1, -(-self.total // PAGE_SIZE))
+        return max(1, -(-self.total // CAPABILITIES_PER_PAGE))
 
     @property
     def previous_page(self) -> int:

@@ -1,30 +1,33 @@
 from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from ...forms import RegisterForm
-from ...registration import Expired, accept
-from ..access import editor
+from ...registration import PreviewExpired, confirm_preview
+from ..access import require_add_permission
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@editor
-def register(request):
-    """One address for the form, the preview and the deed."""
-    if "sealed" in request.POST:
-        return confirm(request)
-    given = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = RegisterForm(*given)
-    review = form.review() if form.is_valid() else None
-    context = {"tab": "catalog", "form": form, "review": review}
+@require_add_permission
+def register(request: HttpRequest) -> HttpResponse:
+    """Show the form, preview a definition, or register a previewed one."""
+    if "signed" in request.POST:
+        return confirm_registration(request)
+    if request.method == "POST":
+        form = RegisterForm(request.POST, request.FILES)
+    else:
+        form = RegisterForm()
+    preview = form.preview() if form.is_valid() else None
+    context = {"tab": "catalog", "form": form, "preview": preview}
     return render(request, "catalog/register.html", context)
 
 
-def confirm(request):
+def confirm_registration(request: HttpRequest) -> HttpResponse:
     try:
-        outcome, told = accept(request.POST["sealed"])
-    except Expired:
-        messages.error(request, "The preview has expired. Please look again.")
+        ingest_result, message = confirm_preview(request.POST["signed"])
+    except PreviewExpired:
+        messages.error(request, "The preview has expired. Preview the agent again.")
         return redirect("catalog:register")
-    messages.success(request, told)
-    return redirect("catalog:entry_detail", outcome.entry.pk)
+    messages.success(request, message)
+    return redirect("catalog:entry_detail", ingest_result.entry.pk)

@@ -1,0 +1,48 @@
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from ...comparison import (
+    CHOSEN_PARAMETER,
+    MAX_AGENTS,
+    NotComparable,
+    compare,
+    parse_entry_ids,
+)
+from ...models import CatalogEntry
+from ..access import require_view_permission
+from ..htmx import wants_partial
+
+
+@require_safe
+@require_view_permission
+def entry_compare(request: HttpRequest) -> HttpResponse:
+    """Compare the agents whose ids are in the URL."""
+    values = request.GET.getlist(CHOSEN_PARAMETER) or request.GET.getlist("id")
+    ids = [value for value in values if value]
+    url = f"{reverse('catalog:entry_compare')}?{urlencode({'id': ids}, doseq=True)}"
+    if wants_partial(request):
+        return HttpResponseClientRedirect(url)
+    if request.GET.keys() - {"id"}:
+        # The catalog page's form also submits its filters.
+        return redirect(url)
+    context: dict[str, Any] = {
+        "tab": "catalog",
+        "comparison": None,
+        "selection_query": urlencode({CHOSEN_PARAMETER: ids[:MAX_AGENTS]}, doseq=True),
+    }
+    try:
+        context["comparison"] = compare(parse_entry_ids(request.GET))
+    except NotComparable as error:
+        context["error"] = str(error)
+    except ValueError as error:
+        raise Http404("Not a valid agent ID") from error
+    except CatalogEntry.DoesNotExist:
+        context["error"] = "Some of these agents are no longer in the catalog"
+        return render(request, "catalog/entry_compare.html", context, status=404)
+    return render(request, "catalog/entry_compare.html", context)

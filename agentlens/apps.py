@@ -17,15 +17,16 @@ class LoginAttemptsConfig(AxesConfig):
 
 
 class AgentLensConfig(AppConfig):
-    """The project itself; it keeps the roles as `roles.py` says."""
+    """The project itself, which updates the roles after every `migrate`."""
 
     name = "agentlens"
 
-    def ready(self):
+    def ready(self) -> None:
         from django.db.models.signals import post_migrate
 
-        from .roles import keep_roles
+        from .roles import sync_roles
 
-        # Told once all permissions exist: after the last app that has tables.
+        # `post_migrate` is sent app by app. Permissions of all apps exist only after
+        # the last app that has models.
         *_, last = (app for app in apps.get_app_configs() if app.models_module)
-        post_migrate.connect(keep_roles, sender=last)
+        post_migrate.connect(sync_roles, sender=last)

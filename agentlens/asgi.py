@@ -1,8 +1,13 @@
-"""The served application: plain HTTP through WSGI, which Django answers fastest."""
+"""The ASGI application.
+
+Ordinary requests go through WSGI in a thread pool, the fastest way for Django to
+answer synchronous views. WebSockets and event streams stay in the event loop.
+"""
 
 import os
 
 from a2wsgi import WSGIMiddleware
+from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
@@ -10,22 +15,27 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentlens.settings")
 
 wsgi = get_wsgi_application()
 
-from catalog.events import attach_loop  # noqa: E402 - these read the settings
+# These modules need the apps that `get_wsgi_application` has loaded.
+from catalog.events import attach_loop  # noqa: E402
 
-from .bodies import read_whole  # noqa: E402
 from .lifespan import lifespan  # noqa: E402
-from .sockets import STREAMS, sockets, streams  # noqa: E402
+from .request_bodies import buffer_request_body  # noqa: E402
+from .sockets import EVENT_STREAMS, serve_event_stream, serve_websocket  # noqa: E402
 
-http = read_whole(WSGIMiddleware(wsgi, workers=settings.AGENTLENS_SERVER_THREADS))
+http = buffer_request_body(
+    WSGIMiddleware(wsgi, workers=settings.AGENTLENS_SERVER_THREADS)
+)
 
 
-async def application(scope, receive, send):
+async def application(
+    scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
+) -> None:
     attach_loop()
     if scope["type"] == "lifespan":
         await lifespan(receive, send)
-    elif scope["type"] == "http" and scope["path"] in STREAMS:
-        await streams(scope, receive, send)
-    elif scope["type"] == "http":
-        await http(scope, receive, send)
     elif scope["type"] == "websocket":
-        await sockets(scope, receive, send)
+        await serve_websocket(scope, receive, send)
+    elif scope["path"] in EVENT_STREAMS:
+        await serve_event_stream(scope, receive, send)
+    else:
+        await http(scope, receive, send)

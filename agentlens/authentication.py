@@ -1,10 +1,12 @@
-"""From an `Authorization` header to a user."""
+"""Token authentication for the API, in one database query."""
 
 import binascii
 import re
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -14,61 +16,71 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from catalog.models import prepared_cursor
 
-from .roles import HELD_BY, PERMISSION
+from .roles import HELD_PERMISSIONS_SQL, PERMISSION_NAME_SQL
+
+if TYPE_CHECKING:
+    from drf_spectacular.openapi import AutoSchema
 
 TOKEN = re.compile(rb"[0-9A-Za-z_-]{16,128}")
-GATHERED = {"postgresql": "string_agg", "sqlite": "group_concat"}
-# In the model's own order.
-COLUMNS = ["id", "is_superuser", "username", "is_staff", "is_active"]
-# By the whole digest, which only the token itself gives.
-HOLDER = """
-SELECT {columns}, (SELECT {gathered}({permission}, ' ') {held_by})
-FROM auth_user holder
-JOIN knox_authtoken token ON token.user_id = holder.id
-WHERE token.digest = %s AND holder.is_active
+STRING_AGGREGATES = {"postgresql": "string_agg", "sqlite": "group_concat"}
+# In the order of the model's fields; Django loads the others when they are used.
+USER_COLUMNS = ["id", "is_superuser", "username", "is_staff", "is_active"]
+# The user of a token digest, and the names of all permissions the user has.
+USER_QUERY = """
+SELECT {columns}, (SELECT {string_aggregate}({permission}, ' ') {held_permissions})
+FROM auth_user token_user
+JOIN knox_authtoken token ON token.user_id = token_user.id
+WHERE token.digest = %s AND token_user.is_active
 AND (token.expiry IS NULL OR token.expiry > %s)
 """
 
 
 @cache
-def holder_sql(vendor: str) -> str:
-    return HOLDER.format(
-        columns=", ".join(f"holder.{column}" for column in COLUMNS),
-        gathered=GATHERED[vendor],
-        permission=PERMISSION,
-        held_by=HELD_BY.format(user="holder.id"),
+def user_query(vendor: str) -> str:
+    return USER_QUERY.format(
+        columns=", ".join(f"token_user.{column}" for column in USER_COLUMNS),
+        string_aggregate=STRING_AGGREGATES[vendor],
+        permission=PERMISSION_NAME_SQL,
+        held_permissions=HELD_PERMISSIONS_SQL.format(user="token_user.id"),
     )
 
 
 class BearerAuthentication(TokenAuthentication):
-    """A token as `agentlens token create` prints it; anything else is a 401."""
+    """Accept tokens created by `agentlens token create`."""
 
-    def authenticate_credentials(self, token):
-        """Who holds it; written out, for every request of every program asks this."""
-        user = holder_of(token) if TOKEN.fullmatch(token) else None
+    def authenticate_credentials(self, token: bytes) -> tuple[User, None]:
+        """Return the token's user; raise AuthenticationFailed for a bad token.
+
+        Replaces Knox's own lookup, which needs more queries per request.
+        """
+        user = get_token_user(token) if TOKEN.fullmatch(token) else None
         if user is None:
             raise AuthenticationFailed("Invalid token.")
         return user, None
 
 
-def holder_of(token: bytes):
-    """The user, and all that it may, in one look; what else is known of it, later."""
+def get_token_user(token: bytes) -> User | None:
+    """Return the user of a valid token, with permissions loaded, in one query."""
     try:
         digest = hash_token(token.decode())
     except binascii.Error:
         return None
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     with prepared_cursor() as cursor:
-        cursor.execute(holder_sql(connection.vendor), [digest, now])
+        cursor.execute(user_query(connection.vendor), [digest, now])
         row = cursor.fetchone()
-    return made_of(row) if row else None
+    return build_user(row) if row else None
 
 
-def made_of(row):
+def build_user(row: tuple[Any, ...]) -> User:
+    """Return a user from a row of `USER_QUERY`; other fields are deferred."""
     *values, permissions = row
-    user = get_user_model().from_db(connection.alias, COLUMNS, values)
+    user = get_user_model().from_db(connection.alias, USER_COLUMNS, values)
     if not user.is_superuser:
-        user._perm_cache = set((permissions or "").split())
+        # Read by RolesBackend.get_all_permissions().
+        user._perm_cache = set(  # type: ignore[attr-defined]  # Django's own cache
+            (permissions or "").split()
+        )
     return user
 
 
@@ -76,5 +88,5 @@ class BearerScheme(OpenApiAuthenticationExtension):
     target_class = BearerAuthentication
     name = "bearer"
 
-    def get_security_definition(self, auto_schema):
+    def get_security_definition(self, auto_schema: "AutoSchema") -> dict[str, Any]:
         return {"type": "http", "scheme": "bearer"}

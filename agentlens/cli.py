@@ -11,22 +11,22 @@ import tempfile
 import unicodedata
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import click
 import django
 from django.core.exceptions import ImproperlyConfigured
 
-PROGRESS = {"show_pos": True, "width": 30, "file": sys.stderr}
-# Clients have little to say over a socket.
-SOCKET_BYTES = 65_536
-# How a command ends whose options make no sense.
-USAGE = 2
-# As much of a text as a table shows.
-CELL_LENGTH = 40
+# Clients send almost nothing over a WebSocket.
+WEBSOCKET_MESSAGE_BYTES_LIMIT = 65_536
+# The exit code of a command that was called with wrong options.
+USAGE_EXIT_CODE = 2
+# The longest text in a table cell; anything longer is truncated.
+CELL_LENGTH_LIMIT = 40
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-def main():
+def main() -> None:
     """Which agent can do X? One catalog across protocols."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentlens.settings")
     try:
@@ -36,73 +36,94 @@ def main():
 
 
 @contextlib.contextmanager
-def on_database():
-    """That there is none, or that it does not answer, is told in words."""
+def database_errors_reported() -> Iterator[None]:
+    """Turn a database connection error into a one-line error message."""
     from django.db import OperationalError
 
     try:
         yield
     except OperationalError as error:
         reason = str(error).strip().partition("\n")[0]
-        raise click.ClickException(f"The database cannot be used: {reason}") from error
+        raise click.ClickException(f"Cannot use the database: {reason}") from error
 
 
-def run_command(name: str, *arguments: str, **options) -> None:
-    """Run one of Django's management commands, with its errors in click's words."""
+def run_management_command(name: str, *arguments: str, **options: Any) -> None:
+    """Run a Django management command and report its errors as click does."""
     from django.core.management import CommandError, call_command
 
     try:
         call_command(name, *arguments, **options)
     except CommandError as error:
-        is_usage = error.returncode == USAGE
-        kind = click.UsageError if is_usage else click.ClickException
-        raise kind(str(error)) from error
+        is_usage_error = error.returncode == USAGE_EXIT_CODE
+        exception_class = click.UsageError if is_usage_error else click.ClickException
+        raise exception_class(str(error)) from error
 
 
-class OnTables(click.Command):
-    """A command for a database that is there and up to date."""
+class DatabaseCommand(click.Command):
+    """A command that needs a database to which all migrations are applied."""
 
-    def invoke(self, context):
-        from .start import is_prepared
+    def invoke(self, ctx: click.Context) -> Any:
+        from .start import is_database_current
 
-        with on_database():
-            prepared = is_prepared()
-        if not prepared:
+        with database_errors_reported():
+            is_current = is_database_current()
+        if not is_current:
             raise click.ClickException(
-                "The database is not up to date: `agentlens serve`, or"
-                " `agentlens manage migrate`, brings it there."
+                "The database is not up to date. Run `agentlens manage migrate` or"
+                " `agentlens serve` to migrate it."
             )
-        return super().invoke(context)
+        return super().invoke(ctx)
 
 
 @main.command()
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1))
-@click.option("--no-prober", is_flag=True, help="Leave probing to `agentlens probe`.")
-def serve(host: str, port: int, workers: int, no_prober: bool):
-    """Serve the catalog; bring the database up to date first."""
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on."
+)
+@click.option(
+    "--port",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on.",
+)
+@click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Number of worker processes.",
+)
+@click.option(
+    "--no-prober",
+    is_flag=True,
+    help="Do not probe agents in this process; run `agentlens probe` instead.",
+)
+def serve(host: str, port: int, workers: int, no_prober: bool) -> None:
+    """Migrate the database, then start the server."""
     import uvicorn
     from django.conf import settings
 
-    from .start import prepare
+    from .start import prepare_database
 
-    refuse_taken(host, port)
-    with on_database():
-        password = prepare()
+    require_free_address(host, port)
+    with database_errors_reported():
+        password = prepare_database()
     if password:
         click.echo(f"Created the user admin with the password {password}")
-        click.echo("It is shown only this once; change it at /account/password.")
+        click.echo(
+            "The password is shown only this once. Change it at /account/password."
+        )
     if no_prober:
-        # For this process, and for the workers it starts.
+        # The setting is for this process, the variable for the workers it starts.
         settings.AGENTLENS_PROBER = False
         os.environ["AGENTLENS_PROBER"] = "off"
     click.echo(f"AgentLens is at http://{host}:{port}/")
     if workers > 1 and not settings.REDIS_URL:
-        click.echo("Without REDIS_URL live updates stay within one worker.")
-    # uvicorn ends well and then as the signal says: so that we can tidy up as well.
+        click.echo("REDIS_URL is not set: live updates do not cross worker processes.")
+    # uvicorn shuts down cleanly and then raises the signal again: without a handler
+    # that would end the process before the temporary directory is removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with shared_metrics(workers):
+    with shared_metrics_directory(workers):
         uvicorn.run(
             "agentlens.asgi:application",
             host=host,
@@ -111,87 +132,118 @@ def serve(host: str, port: int, workers: int, no_prober: bool):
             log_level="warning",
             server_header=False,
             timeout_graceful_shutdown=5,
-            ws_max_size=SOCKET_BYTES,
+            ws_max_size=WEBSOCKET_MESSAGE_BYTES_LIMIT,
         )
 
 
-def refuse_taken(host: str, port: int) -> None:
-    """Before anything is done, say where nobody can be served."""
+def require_free_address(host: str, port: int) -> None:
+    """Raise an error if the server cannot listen on this address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.create_server((host, port), family=family).close()
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
         raise click.ClickException(
-            f"Cannot serve at {host}:{port}: {reason}"
+            f"Cannot listen on {host}:{port}: {reason}"
         ) from error
 
 
 @contextlib.contextmanager
-def shared_metrics(workers: int):
-    """Where several workers keep their counts together, while they run."""
+def shared_metrics_directory(workers: int) -> Iterator[None]:
+    """Give several workers a temporary directory for their common metrics."""
     if workers == 1:
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="agentlens-metrics-") as shared:
-        os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", shared)
+    with tempfile.TemporaryDirectory(prefix="agentlens-metrics-") as directory:
+        os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", directory)
         yield
 
 
-@main.command(cls=OnTables)
-@click.option("--once", is_flag=True, help="Do what is due now, and end.")
-def probe(once: bool):
-    """Probe agents as they come due; run as many of these as you like, anywhere."""
-    run_command("probe_agents", once=once)
+@main.command(cls=DatabaseCommand)
+@click.option("--once", is_flag=True, help="Probe the agents that are due, then exit.")
+def probe(once: bool) -> None:
+    """Probe agents when they are due.
+
+    Any number of these processes can share one database, also on several machines.
+    """
+    run_management_command("probe_agents", once=once)
 
 
-@main.command(name="import", cls=OnTables)
+@main.command(name="import", cls=DatabaseCommand)
 @click.argument("targets", metavar="PATH_OR_URL...", nargs=-1, required=True)
-@click.option("--protocol", default="", help="Instead of recognising it.")
-@click.option("--endpoint", default="", help="Where the agent of one AG-UI file is.")
-@click.option("--capabilities-url", default="", help="Where one AG-UI agent declares.")
+@click.option(
+    "--protocol",
+    default="",
+    help="Protocol of the definitions. Detected if not given.",
+)
+@click.option(
+    "--endpoint",
+    default="",
+    help="Endpoint of the agent, for a single AG-UI file.",
+)
+@click.option(
+    "--capabilities-url",
+    default="",
+    help="URL of the capabilities, for a single AG-UI agent.",
+)
 @click.option(
     "--authorization",
     default="",
     envvar="AGENTLENS_IMPORT_AUTHORIZATION",
     show_envvar=True,
-    help="An Authorization header for the host of one URL; never stored.",
+    help="Authorization header for the host of a single URL. Never stored.",
 )
-@click.option("--warnings", is_flag=True, help="Tell what is odd about definitions.")
-def import_(targets: tuple[str, ...], protocol: str, warnings: bool, **given: str):
-    """Catalogue definitions from files, folders, URLs and exports (.jsonl)."""
-    # After the dashes nothing is an option, whatever it looks like.
-    given |= {"protocol": protocol, "warnings": warnings}
-    run_command("import_agents", "--", *targets, **given)
+@click.option("--warnings", is_flag=True, help="Show warnings about the definitions.")
+def import_(targets: tuple[str, ...], **options: str | bool) -> None:
+    """Import definitions from files, folders, URLs and exports (.jsonl)."""
+    # After the dashes, targets are never parsed as options.
+    run_management_command("import_agents", "--", *targets, **options)
 
 
-@main.command(cls=OnTables)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), default="-")
-def export(output):
-    """Write the catalog as JSON lines, which `import` reads again."""
-    run_command("export_agents", output=output)
+@main.command(cls=DatabaseCommand)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    default="-",
+    help="File to write to. Standard output if not given.",
+)
+def export(output: str) -> None:
+    """Export the catalog as JSON Lines, which `import` can read."""
+    run_management_command("export_agents", output=output)
 
 
 @main.group()
-def token():
-    """API tokens."""
+def token() -> None:
+    """Manage API tokens."""
 
 
-def lifetime(context, parameter, text: str) -> timedelta | None:
+def parse_lifetime(
+    ctx: click.Context, param: click.Parameter, text: str
+) -> timedelta | None:
     if text == "never":
         return None
     match = re.fullmatch(r"([1-9][0-9]{0,4})([dh])", text)
     if not match:
-        raise click.BadParameter("must be like 30d, 12h, or never")
+        raise click.BadParameter("must be days or hours like 30d or 12h, or never")
     number, unit = int(match[1]), match[2]
     return timedelta(days=number) if unit == "d" else timedelta(hours=number)
 
 
-@token.command(cls=OnTables)
+@token.command(cls=DatabaseCommand)
 @click.argument("user")
-@click.option("--expires", default="90d", show_default=True, callback=lifetime)
-def create(user: str, expires: timedelta | None):
-    """Print a new token for USER, once, alone on the last line."""
+@click.option(
+    "--expires",
+    default="90d",
+    show_default=True,
+    callback=parse_lifetime,
+    help="Lifetime in days (30d) or hours (12h), or never.",
+)
+def create(user: str, expires: timedelta | None) -> None:
+    """Create a token for USER and print it.
+
+    The last line of the output is the token alone. It cannot be shown again.
+    """
     from django.contrib.auth import get_user_model
     from knox.models import AuthToken
 
@@ -202,11 +254,11 @@ def create(user: str, expires: timedelta | None):
     click.echo(secret)
 
 
-@main.command(cls=OnTables)
-@click.option("--remove", is_flag=True, help="Take the demo agents away again.")
-@click.option("--first-start", is_flag=True, help="Only if nobody was here before.")
-def demo(remove: bool, first_start: bool):
-    """Load a catalog of invented agents."""
+@main.command(cls=DatabaseCommand)
+@click.option("--remove", is_flag=True, help="Remove the demo agents.")
+@click.option("--first-start", is_flag=True, help="Only if there are no users yet.")
+def demo(remove: bool, first_start: bool) -> None:
+    """Load demo agents into the catalog, or remove them."""
     from django.contrib.auth import get_user_model
 
     from catalog import demo as demo_catalog
@@ -216,81 +268,109 @@ def demo(remove: bool, first_start: bool):
     if remove:
         click.echo(f"{demo_catalog.remove()} demo agents removed")
         return
-    agents = demo_catalog.agents()
+    agents = demo_catalog.read_story()
     with click.progressbar(
-        demo_catalog.load(), len(agents), "Loading", **PROGRESS
+        demo_catalog.load(),
+        length=len(agents),
+        label="Loading",
+        show_pos=True,
+        width=30,
+        file=sys.stderr,
     ) as progress:
         count = sum(1 for _ in progress)
     click.echo(f"{count} demo agents loaded")
 
 
-@main.command(cls=OnTables)
+@main.command(cls=DatabaseCommand)
 @click.argument("query", default="")
-@click.option("--kind", default="", help="Only this kind, such as a2a.skill.")
-@click.option("--sort", default="name_asc", show_default=True, help="Or agentName_asc.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1))
 @click.option(
-    "--json", "as_json", is_flag=True, help="JSON lines, as the API has them."
+    "--kind", default="", help="Only capabilities of this kind, like a2a.skill."
 )
-def search(query: str, kind: str, sort: str, limit: int, as_json: bool):
-    """Find capabilities of reachable agents, as the page and the API do.
+@click.option(
+    "--sort",
+    default="name_asc",
+    show_default=True,
+    help="Sort order: name_asc or agentName_asc.",
+)
+@click.option(
+    "--limit",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Maximum number of results.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON Lines, as in the API."
+)
+def search(query: str, kind: str, sort: str, limit: int, as_json: bool) -> None:
+    """Find capabilities of reachable agents.
 
-    All words of QUERY must occur in name, description or tags; double quotes keep a
-    phrase together. Without QUERY, everything is listed.
+    Finds the same as the capabilities page and the API. Every word of QUERY must
+    occur in the name, description or tags. Put a phrase in double quotes. Without
+    QUERY, all capabilities are listed.
     """
-    from catalog.filters import CapabilityQuestion
-    from catalog.search import find
+    from catalog.filters import CapabilitySearchForm
+    from catalog.search import search_capabilities
 
-    form = CapabilityQuestion({"q": query, "kind": kind, "sort": sort})
-    for name, problems in form.errors.items():
-        hint = "QUERY" if name == "q" else f"--{name}"
-        raise click.BadParameter(" ".join(problems), param_hint=hint)
-    found = find(form.question(), limit)
-    for line in map(json_line, found.items) if as_json else table(found.items):
+    form = CapabilitySearchForm({"q": query, "kind": kind, "sort": sort})
+    for field, errors in form.errors.items():
+        hint = "QUERY" if field == "q" else f"--{field}"
+        raise click.BadParameter(" ".join(map(str, errors)), param_hint=hint)
+    page = search_capabilities(form.search_query(), limit)
+    lines = map(format_json, page.items) if as_json else format_table(page.items)
+    for line in lines:
         click.echo(line.rstrip())
-    click.echo(f"{len(found.items)} of {found.total} capabilities", err=True)
+    click.echo(f"{len(page.items)} of {page.total} capabilities", err=True)
 
 
-def json_line(item: dict) -> str:
+def format_json(item: dict[str, Any]) -> str:
     return json.dumps(item, ensure_ascii=False)
 
 
-def table(items: list[dict]) -> Iterator[str]:
-    """Lines of aligned columns under their names, or none for no items."""
+def format_table(items: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield a header and one aligned line per item; nothing if there are no items."""
     columns = {"name": "Capability", "kind": "Kind", "agent_name": "Agent"}
     columns |= {"protocol": "Protocol", "status": "Status", "provider_org": "Provider"}
-    cells = [[one_line(item[name]) for name in columns] for item in items]
-    lines = [list(columns.values()), *cells] if cells else []
-    widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        pairs = zip(line, widths, strict=True)
-        yield "  ".join(cell + " " * (room - width(cell)) for cell, room in pairs)
+    rows = [[format_cell(item[name]) for name in columns] for item in items]
+    if rows:
+        rows.insert(0, list(columns.values()))
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        yield "  ".join(
+            cell + " " * (width - display_width(cell)) for cell, width in cells
+        )
 
 
-def one_line(text: str | None) -> str:
-    """A text that moves no cursor, and leaves its neighbours their room."""
-    plain = "".join(c if c.isprintable() else " " for c in text or "")
-    return plain if len(plain) <= CELL_LENGTH else f"{plain[: CELL_LENGTH - 1]}…"
+def format_cell(text: str | None) -> str:
+    """Return the text without control characters, truncated to the cell length."""
+    printable = "".join(c if c.isprintable() else " " for c in text or "")
+    if len(printable) <= CELL_LENGTH_LIMIT:
+        return printable
+    return f"{printable[: CELL_LENGTH_LIMIT - 1]}…"
 
 
-def width(text: str) -> int:
-    """How many columns a terminal gives it: two to 日, none to an accent of its own."""
+def display_width(text: str) -> int:
+    """Return the number of terminal columns: 2 for 日, 0 for a combining accent."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
-@main.command(cls=OnTables)
-def reindex():
-    """Rebuild the search index: needed only if it was damaged from outside."""
-    run_command("reindex_capabilities")
+@main.command(cls=DatabaseCommand)
+def reindex() -> None:
+    """Rebuild the search index.
+
+    Needed only after the index was damaged or the database was edited by hand.
+    """
+    run_management_command("reindex_capabilities")
 
 
 @main.command(
     context_settings={"ignore_unknown_options": True, "help_option_names": []}
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def manage(arguments: tuple[str, ...]):
-    """Django's own commands."""
+def manage(arguments: tuple[str, ...]) -> None:
+    """Run a Django management command."""
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(["agentlens manage", *arguments])

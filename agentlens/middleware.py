@@ -1,16 +1,20 @@
-"""What every response gets: an id, an ETag, a policy, and errors in one shape."""
+"""Middleware: request ids, content security policy, ETags and API errors."""
 
 import hashlib
+from collections.abc import Callable
 from http import HTTPStatus
 
+from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response, patch_cache_control
 
-from catalog.api.base import REQUEST_ID, request_id_of
+from catalog.api.base import REQUEST_ID_HEADER, get_request_id
 
 from .errors import error_response
 from .request_ids import current_request_id
 
-POLICY = "; ".join(
+RequestHandler = Callable[[HttpRequest], HttpResponse]
+
+CONTENT_SECURITY_POLICY = "; ".join(
     [
         "default-src 'none'",
         "script-src 'self'",
@@ -25,52 +29,56 @@ POLICY = "; ".join(
 )
 
 
-def request_id(get_response):
-    """Give every request an id, and return it with the response."""
+def request_id(get_response: RequestHandler) -> RequestHandler:
+    """Give every request an id and return it in a response header."""
 
-    def middleware(request):
-        mark = current_request_id.set(request_id_of(request))
+    def middleware(request: HttpRequest) -> HttpResponse:
+        token = current_request_id.set(get_request_id(request))
         try:
             response = get_response(request)
-            response[REQUEST_ID] = request_id_of(request)
+            response[REQUEST_ID_HEADER] = get_request_id(request)
         finally:
-            current_request_id.reset(mark)
+            current_request_id.reset(token)
         return response
 
     return middleware
 
 
-def content_security_policy(get_response):
-    """Nothing is loaded from anywhere else, and no script stands in a page."""
+def content_security_policy(get_response: RequestHandler) -> RequestHandler:
+    """Allow pages to load resources from this site only, and no inline scripts."""
 
-    def middleware(request):
+    def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        response.setdefault("Content-Security-Policy", POLICY)
+        response.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         return response
 
     return middleware
 
 
-def weak_etag(get_response):
-    """An ETag on what may be kept, and 304 to whoever kept it."""
+def weak_etag(get_response: RequestHandler) -> RequestHandler:
+    """Add an ETag to cacheable responses and answer 304 if the client has it."""
 
-    def middleware(request):
+    def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        if not may_be_kept(request, response):
+        if not is_cacheable(request, response):
             return response
         if not response.has_header("ETag"):
             digest = hashlib.sha256(response.content).hexdigest()[:32]
             response["ETag"] = f'W/"{digest}"'
         if not response.has_header("Cache-Control"):
             patch_cache_control(response, private=True, no_cache=True)
-        answer = get_conditional_response(request, response["ETag"], None, response)
-        # Only that: what must not have changed since is for writes to ask.
-        return answer if answer.status_code == HTTPStatus.NOT_MODIFIED else response
+        conditional = get_conditional_response(
+            request, response["ETag"], None, response
+        )
+        # Only 304: Django would also answer 412 to a read with If-Match.
+        if conditional and conditional.status_code == HTTPStatus.NOT_MODIFIED:
+            return conditional
+        return response
 
     return middleware
 
 
-def may_be_kept(request, response) -> bool:
+def is_cacheable(request: HttpRequest, response: HttpResponse) -> bool:
     return (
         request.method in ("GET", "HEAD")
         and response.status_code == HTTPStatus.OK
@@ -79,23 +87,26 @@ def may_be_kept(request, response) -> bool:
     )
 
 
-def api_errors(get_response):
-    """An error that no view of the API told, in the API's shape all the same."""
+def api_errors(get_response: RequestHandler) -> RequestHandler:
+    """Return API errors that no API view produced, such as a 404, as JSON."""
 
-    def middleware(request):
+    def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        told = response.get("Content-Type", "").startswith("application/json")
-        failed = response.status_code >= HTTPStatus.BAD_REQUEST
-        if failed and not told and f"{request.path}/".startswith("/api/"):
-            retell(response)
+        is_json = response.get("Content-Type", "").startswith("application/json")
+        is_error = response.status_code >= HTTPStatus.BAD_REQUEST
+        if is_error and not is_json and f"{request.path}/".startswith("/api/"):
+            replace_with_api_error(response)
         return response
 
     return middleware
 
 
-def retell(response):
-    """In place: its other headers hold, and an error logged is not logged again."""
-    told = error_response(response.status_code)
-    response.content = told.content
-    response["Content-Type"] = told["Content-Type"]
-    response["Content-Length"] = len(told.content)
+def replace_with_api_error(response: HttpResponse) -> None:
+    """Replace the body of a response with an API error.
+
+    A new response would lose the other headers, and Django would log the error twice.
+    """
+    error = error_response(response.status_code)
+    response.content = error.content
+    response["Content-Type"] = error["Content-Type"]
+    response["Content-Length"] = str(len(error.content))

@@ -1,4 +1,4 @@
-"""The current request's id, for log lines and errors."""
+"""The ID of the current request, for log lines and error responses."""
 
 import logging
 from contextvars import ContextVar
@@ -7,11 +7,11 @@ current_request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
 class RequestIdFilter(logging.Filter):
-    """Puts the current request's id into every log line."""
+    """Add the ID of the current request to every log record."""
 
-    def filter(self, record):
-        # What Django logs of an answer it logs when the request is over.
+    def filter(self, record: logging.LogRecord) -> bool:
+        # Django logs some responses after the request, when the variable is reset.
         request = getattr(record, "request", None)
-        known = getattr(request, "request_id", None)
-        record.request_id = known or current_request_id.get()
+        request_id = getattr(request, "request_id", None)
+        record.request_id = request_id or current_request_id.get()
         return True

@@ -1,14 +1,25 @@
-"""Who may do what: three groups, and the reader nobody knows."""
+"""Roles: three groups of permissions, and optional read access without a login."""
+
+from typing import Any
 
 from django.apps import apps
+from django.apps.registry import Apps
 from django.conf import settings
 from django.contrib.auth.backends import BaseBackend, ModelBackend
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser, Group, Permission
 from django.db import connection
+from django.db.models import Model
 
-CATALOG = ("catalogentry", "agenttype", "capability", "provider", "definitionchange")
+CATALOG_MODELS = (
+    "catalogentry",
+    "agenttype",
+    "capability",
+    "provider",
+    "definitionchange",
+)
 VIEWER = {
-    *(f"catalog.view_{model}" for model in CATALOG),
+    *(f"catalog.view_{model}" for model in CATALOG_MODELS),
     "routing.view_capabilityregistration",
 }
 EDITOR = VIEWER | {
@@ -26,54 +37,65 @@ ADMIN = EDITOR | {
     "auth.view_group",
     *(f"knox.{verb}_authtoken" for verb in ("view", "add", "delete")),
 }
-# By oneself, or by a group.
-HELD_BY = """
+# The permissions that a user has directly or through a group.
+HELD_PERMISSIONS_SQL = """
 FROM auth_permission permission
-JOIN django_content_type kind ON kind.id = permission.content_type_id
+JOIN django_content_type content_type
+    ON content_type.id = permission.content_type_id
 WHERE permission.id IN (
     SELECT permission_id FROM auth_user_user_permissions WHERE user_id = {user}
     UNION
-    SELECT held.permission_id FROM auth_group_permissions held
-    JOIN auth_user_groups belongs ON belongs.group_id = held.group_id
-    WHERE belongs.user_id = {user}
+    SELECT granted.permission_id FROM auth_group_permissions granted
+    JOIN auth_user_groups membership ON membership.group_id = granted.group_id
+    WHERE membership.user_id = {user}
 )
 """
-PERMISSION = "kind.app_label || '.' || permission.codename"
-PERMISSIONS = f"SELECT {PERMISSION} {HELD_BY.format(user='%s')}"
+PERMISSION_NAME_SQL = "content_type.app_label || '.' || permission.codename"
+USER_PERMISSIONS_SQL = (
+    f"SELECT {PERMISSION_NAME_SQL} {HELD_PERMISSIONS_SQL.format(user='%s')}"
+)
 ROLES = {"Viewer": VIEWER, "Editor": EDITOR, "Admin": ADMIN}
 
 
-def keep_roles(apps=apps, **kwargs):
-    """Make the groups and their permissions what this file says, however they were."""
+def sync_roles(apps: Apps = apps, **kwargs: Any) -> None:
+    """Create the groups and reset their permissions to those of this module."""
     try:
         apps.get_model("auth", "Permission")
-    except LookupError:  # some app was migrated alone, into an empty database
+    except LookupError:  # one app was migrated alone, into an empty database
         return
-    by_name = {
+    permission_by_name = {
         f"{permission.content_type.app_label}.{permission.codename}": permission
         for permission in Permission.objects.select_related("content_type")
     }
     for name, permissions in ROLES.items():
         group, _ = Group.objects.get_or_create(name=name)
-        group.permissions.set(by_name[p] for p in permissions & by_name.keys())
+        group.permissions.set(
+            permission_by_name[p] for p in permissions & permission_by_name.keys()
+        )
 
 
 class RolesBackend(ModelBackend):
-    """Asks once for all that a user may, and not for each way of having it."""
+    """Read direct and group permissions in one query instead of Django's two."""
 
-    def get_all_permissions(self, user_obj, obj=None):
-        ordinary = user_obj.is_active and not user_obj.is_anonymous and obj is None
-        if not ordinary or user_obj.is_superuser:
+    def get_all_permissions(self, user_obj: Any, obj: Model | None = None) -> set[str]:
+        is_regular = user_obj.is_active and not user_obj.is_anonymous
+        if obj is not None or not is_regular or user_obj.is_superuser:
             return super().get_all_permissions(user_obj, obj)
         if not hasattr(user_obj, "_perm_cache"):
             with connection.cursor() as cursor:
-                cursor.execute(PERMISSIONS, [user_obj.pk, user_obj.pk])
-                user_obj._perm_cache = {held for (held,) in cursor.fetchall()}
-        return user_obj._perm_cache
+                cursor.execute(USER_PERMISSIONS_SQL, [user_obj.pk, user_obj.pk])
+                user_obj._perm_cache = {name for (name,) in cursor.fetchall()}
+        permissions: set[str] = user_obj._perm_cache
+        return permissions
 
 
-class AnonymousReader(BaseBackend):
-    """Lets people without an account or a role read, where the operator wants it."""
+class AnonymousReadBackend(BaseBackend):
+    """Grant read access to everyone if `AGENTLENS_ANONYMOUS_READ` is on."""
 
-    def has_perm(self, user_obj, perm, obj=None):
-        return settings.AGENTLENS_ANONYMOUS_READ and perm in VIEWER
+    def has_perm(
+        self,
+        user_obj: AbstractBaseUser | AnonymousUser,
+        perm: str,
+        obj: Model | None = None,
+    ) -> bool:
+        return bool(settings.AGENTLENS_ANONYMOUS_READ) and perm in VIEWER

@@ -1,4 +1,11 @@
-"""What the OpenAPI description says of every operation."""
+"""Hooks that add error responses and event streams to the OpenAPI schema."""
+
+from typing import Any
+
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.request import Request
+
+JSONObject = dict[str, Any]
 
 ERROR_CODES = (
     *("INVALID_PARAMETER", "INVALID_KEY", "INVALID_BODY", "URL_NOT_ALLOWED"),
@@ -12,15 +19,19 @@ ERROR_CODES = (
     *("METADATA_FILTER_INVALID", "VERIFICATION_FAILED", "RATE_LIMITED"),
     *("FETCH_FAILED", "FETCH_TIMEOUT", "INTERNAL_ERROR"),
 )
-ERROR = {
+ERROR_SCHEMA = {
     "type": "object",
-    "description": "The one error shape.",
+    "description": "The body of every error response.",
     "required": ["error", "code", "details", "timestamp", "request_id"],
     "properties": {
-        "error": {"type": "string", "description": "For people."},
+        "error": {
+            "type": "string",
+            "description": "A message for people. It may change between releases.",
+        },
         "code": {
             "type": "string",
-            "description": f"For programs; stable: {', '.join(ERROR_CODES)}.",
+            "description": "A stable code for programs, one of:"
+            f" {', '.join(ERROR_CODES)}.",
         },
         "details": {"type": "object", "additionalProperties": True},
         "timestamp": {"type": "string", "format": "date-time"},
@@ -34,99 +45,158 @@ ERROR = {
         "request_id": "req_5f0c2a9d1b7e4c38",
     },
 }
-EVERY_OPERATION = {
-    "400": "A parameter or the body is not valid, or a URL may not be visited.",
-    "401": "No valid session or token.",
-    "403": "The user may not do this.",
+# The error responses of operations: descriptions by status.
+COMMON_RESPONSES = {
+    "400": "A parameter or the body is not valid, or a URL is not allowed.",
+    "401": "The request has no valid session or token.",
+    "403": "The user does not have the required permission.",
 }
-WITH_BODY = {
-    "413": "The body is larger than 1 048 576 bytes.",
-    "415": "The body is not of a supported media type.",
-    "429": "Too many writes; `Retry-After` tells when.",
+BODY_RESPONSES = {
+    "413": "The body is larger than 1048576 bytes.",
+    "415": "The media type of the body is not supported.",
+    "429": "There were too many writes. `Retry-After` says how many seconds to wait.",
 }
-DEFINITION = {"422": "The definition is not valid; `details.errors` tells where."}
-# Where a definition comes in, handed over or fetched.
-WITH_DEFINITION = ("/validate", "/register", "/import", "/refresh")
-CONFLICTS = {
-    "probe": {"409": "This agent is never probed."},
-    "refresh": {"409": "There is nowhere to refresh this agent from."},
+DEFINITION_RESPONSES = {
+    "422": "The definition is not valid. `details.errors` lists every error with its"
+    " JSON path.",
+}
+FETCH_RESPONSES = {
+    "502": "The definition could not be fetched.",
+    "504": "The agent did not respond in time.",
+}
+# The last path segments of operations that receive or fetch a definition.
+DEFINITION_ACTIONS = ("/validate", "/register", "/import", "/refresh")
+FETCH_ACTIONS = ("/import", "/refresh")
+CONFLICT_RESPONSES = {
+    "probe": {"409": "The agent cannot be probed."},
+    "refresh": {
+        "409": "The definition cannot be fetched again, another agent is published at"
+        " its URL, or the entry was changed meanwhile."
+    },
+}
+NOT_FOUND_DESCRIPTIONS = {
+    "/api/v1/catalog/{id}": "No entry with this ID.",
+    "/api/v1/capabilities/{key}": "No agent offers this capability.",
+    "/api/v1/agh/peers/{peer_id}/capabilities": "No peer with this ID, or the full"
+    " document of the capability is not in the catalog.",
+    "/api/v1/agh/peers/{peer_id}": "No peer with this ID.",
+    "/api/v1/registry/capabilities/{agent_id}": "No agent with this ID, or the agent is"
+    " not registered for this capability.",
+    "/api/v1/registry/capabilities/{key}/reports": "No registration with this ID.",
+    "/api/v1/registry/capabilities/{key}": "No agent is registered for this"
+    " capability.",
 }
 REGISTRY = "/api/v1/registry/capabilities"
-OWN = {
-    ("get", "/api/v1/catalog/compare"): {"404": "One of the agents is not there."},
+OPERATION_RESPONSES = {
+    ("get", "/api/v1/catalog/compare"): {"404": "An ID is not in the catalog."},
     ("post", "/api/v1/agh/envelopes"): {
-        "404": "The peer that is addressed is not known.",
-        "409": "The envelope was received already.",
-        "422": "A digest or a privilege is not proven: `verification_failed`.",
+        "404": "The addressed peer is not in the catalog.",
+        "409": "The envelope was already received.",
+        "422": "A digest does not match, or a claimed privilege has no proof"
+        " (`verification_failed`).",
     },
     ("post", REGISTRY): {
-        "404": "There is no such agent.",
-        "409": "The agent is registered for this capability already.",
+        "404": "No agent with this ID.",
+        "409": "The agent is already registered for this capability.",
     },
     ("get", f"{REGISTRY}/{{key}}"): {
         "422": "The routing strategy or the metadata filter is not valid.",
     },
+    ("put", f"{REGISTRY}/{{key}}"): {"404": "No registration with this ID."},
 }
-IMPORTING = {"502": "The definition could not be fetched.", "504": "Nor in time."}
-# Served beside Django, which therefore does not know of it.
-STREAM = {
+SUCCESS_DESCRIPTIONS = {
+    "200": "The request succeeded.",
+    "201": "The resource was created.",
+}
+# Served by the ASGI application beside Django, so drf-spectacular cannot find it.
+EVENT_STREAM = {
     "operationId": "registry_events",
-    "summary": "Follow what happens to registrations",
-    "description": "The events of `/ws/capabilities` as server-sent events, one after"
-    " the other; `data` is the same JSON. It ends when one should come again.",
+    "summary": "Stream registration events",
+    "description": "The events of `/ws/capabilities` as server-sent events. `data` is"
+    " the same JSON as in a WebSocket message. When the server ends the stream, the"
+    " client should connect again.",
     "parameters": [
         {
             "in": "query",
             "name": "capability",
             "schema": {"type": "array", "items": {"type": "string"}},
-            "description": "Only events of these; all without it.",
+            "description": "Only events of these capabilities; all events if not"
+            " given.",
         }
     ],
     "tags": ["registry"],
     "security": [{"bearer": []}, {"cookieAuth": []}],
     "responses": {
         "200": {
-            "description": "Events, for as long as one listens.",
+            "description": "A stream of events that stays open.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }
     },
 }
 
 
-def document_streams(result, generator, request, public):
-    """Add what is not Django's to describe."""
-    result["paths"]["/api/v1/registry/events"] = {"get": STREAM}
+def document_streams(
+    result: JSONObject,
+    generator: SchemaGenerator,
+    request: Request | None,
+    public: bool,
+) -> JSONObject:
+    """Add the event stream, which is not a Django view."""
+    result["paths"]["/api/v1/registry/events"] = {"get": EVENT_STREAM}
     return result
 
 
-def document_errors(result, generator, request, public):
-    """Add the errors that any operation can answer with."""
-    result["components"]["schemas"]["Error"] = ERROR
+def document_errors(
+    result: JSONObject,
+    generator: SchemaGenerator,
+    request: Request | None,
+    public: bool,
+) -> JSONObject:
+    """Add the error responses of every operation."""
+    result["components"]["schemas"]["Error"] = ERROR_SCHEMA
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
-            for status, text in errors_of(path, method).items():
-                operation["responses"].setdefault(status, error_response(text))
+            responses = operation["responses"]
+            for status, description in error_descriptions(path, method).items():
+                responses.setdefault(status, error_response_schema(description))
+            describe_success(responses)
     return result
 
 
-def errors_of(path: str, method: str) -> dict[str, str]:
-    errors = dict(EVERY_OPERATION)
+def describe_success(responses: JSONObject) -> None:
+    """Replace the empty descriptions that drf-spectacular generates."""
+    for status, description in SUCCESS_DESCRIPTIONS.items():
+        if status in responses and not responses[status]["description"]:
+            responses[status]["description"] = description
+
+
+def error_descriptions(path: str, method: str) -> dict[str, str]:
+    """Return the error responses of an operation: descriptions by status."""
+    errors = dict(COMMON_RESPONSES)
     if "{" in path:
-        errors["404"] = "There is no such thing."
+        errors["404"] = not_found_description(path)
     if method in ("post", "put", "patch"):
-        errors |= WITH_BODY
-    if path.endswith(WITH_DEFINITION):
-        errors |= DEFINITION
+        errors |= BODY_RESPONSES
+    if path.endswith(DEFINITION_ACTIONS):
+        errors |= DEFINITION_RESPONSES
     if method == "delete":
-        errors["429"] = WITH_BODY["429"]
-    errors |= CONFLICTS.get(path.rpartition("/")[2], {})
-    errors |= OWN.get((method, path), {})
-    if path.endswith(("/import", "/refresh")):
-        errors |= IMPORTING
+        errors["429"] = BODY_RESPONSES["429"]
+    errors |= CONFLICT_RESPONSES.get(path.rpartition("/")[2], {})
+    errors |= OPERATION_RESPONSES.get((method, path), {})
+    if path.endswith(FETCH_ACTIONS):
+        errors |= FETCH_RESPONSES
     return errors
 
 
-def error_response(description: str) -> dict:
+def not_found_description(path: str) -> str:
+    """Return the description of the first prefix of the path that has one."""
+    for prefix, description in NOT_FOUND_DESCRIPTIONS.items():
+        if path.startswith(prefix):
+            return description
+    return "Not found."
+
+
+def error_response_schema(description: str) -> JSONObject:
     reference = {"$ref": "#/components/schemas/Error"}
     content = {"application/json": {"schema": reference}}
     return {"description": description, "content": content}

@@ -1,4 +1,4 @@
-"""One file, read from the environment, safe by default; docs/operations.md lists it."""
+"""Django settings, read from environment variables; see docs/operations.md."""
 
 import contextlib
 import os
@@ -9,56 +9,67 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-import environ
+import environ  # type: ignore[import-untyped]  # has no type hints
 from django.core.exceptions import ImproperlyConfigured
 
-from catalog.conf import Setting, declared_settings, lease_fault
+from catalog.conf import Setting, declared_settings, lease_error
 from catalog.conf import Settings as CatalogSettings
 from routing.conf import Settings as RoutingSettings
 
 env = environ.FileAwareEnv()
 Number = TypeVar("Number", int, float)
-YES, NO = {"on", "true", "yes", "1"}, {"", "off", "false", "no", "0"}
+TRUE_VALUES = {"on", "true", "yes", "1"}
+FALSE_VALUES = {"off", "false", "no", "0"}
 
 PACKAGE_DIR = Path(__file__).resolve().parent
 DATA_DIR = Path(env.str("AGENTLENS_DATA_DIR", default="data")).resolve()
 
 
-def kept_secret(path: Path) -> str:
-    """The secret in this file; made, readable by its owner only, on first use."""
+def read_or_create_secret(path: Path) -> str:
+    """Return the secret in this file, and create it on first use.
+
+    Only the file's owner can read it.
+    """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{secrets.token_hex(8)}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        temporary = path.with_suffix(f".{secrets.token_hex(8)}")
+        with os.fdopen(
+            os.open(temporary, os.O_WRONLY | os.O_CREAT, 0o600), "w"
+        ) as file:
             file.write(secrets.token_urlsafe(64))
-        # Whole or not at all, and only the first: others may be starting too.
+        # A hard link appears with its content, and only the first process succeeds.
         with contextlib.suppress(FileExistsError):
-            os.link(draft, path)
-        draft.unlink()
+            os.link(temporary, path)
+        temporary.unlink()
     return path.read_text().strip()
 
 
-def number(name: str, default: Number, least: float) -> Number:
-    """A number from the environment; one that cannot be meant stops the start."""
+def read_number(name: str, default: Number, minimum: float) -> Number:
+    """Return a number from the environment, or raise ImproperlyConfigured."""
     try:
         value = type(default)(env.str(name, default=str(default)))
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} must be a number") from error
-    if not least <= value < float("inf"):
-        raise ImproperlyConfigured(f"{name} must be at least {least:g}")
+    if not minimum <= value < float("inf"):
+        raise ImproperlyConfigured(f"{name} must be at least {minimum:g}")
     return value
 
 
-def flag(name: str, *, default: bool) -> bool:
-    """Yes or no; a word that is neither stops the start, lest a door stay open."""
-    word = env.str(name, default="").strip().lower()
-    if word not in YES | NO:
+def read_flag(name: str, *, default: bool) -> bool:
+    """Return a flag from the environment, or raise ImproperlyConfigured.
+
+    A typing error must not silently turn off a protection.
+    """
+    value = env.str(name, default="").strip().lower()
+    if not value:
+        return default
+    if value not in TRUE_VALUES | FALSE_VALUES:
         raise ImproperlyConfigured(f"{name} must be on or off")
-    return word in YES if word else default
+    return value in TRUE_VALUES
 
 
-def from_environment(setting: Setting[Any]) -> Any:
-    """An app's setting from the environment, or its default; stops on a bad value."""
+def read_app_setting(setting: Setting[Any]) -> Any:
+    """Return the value of an app's setting, or raise ImproperlyConfigured."""
     text = env.str(setting.name, default=None)
     if text is None:
         return setting.default
@@ -66,31 +77,38 @@ def from_environment(setting: Setting[Any]) -> Any:
         value = setting.parse(text)
     except ValueError as error:
         raise ImproperlyConfigured(f"{setting.name} {error}") from error
-    if fault := setting.fault(value):
-        raise ImproperlyConfigured(f"{setting.name} {fault}")
+    if error_text := setting.find_error(value):
+        raise ImproperlyConfigured(f"{setting.name} {error_text}")
     return value
 
 
-DEBUG = flag("DEBUG", default=False)
-SECRET_KEY = env.str("SECRET_KEY", default="") or kept_secret(DATA_DIR / "secret_key")
+DEBUG = read_flag("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="") or read_or_create_secret(
+    DATA_DIR / "secret_key"
+)
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
 
-# Settings of the apps; `catalog/conf.py` and `routing/conf.py` hold their names,
-# defaults and bounds.
-for app_settings in (CatalogSettings, RoutingSettings):
-    for setting in declared_settings(app_settings):
-        globals()[setting.name] = from_environment(setting)
-if fault := lease_fault(AGENTLENS_PROBE_LEASE, AGENTLENS_PROBE_TIMEOUT):  # noqa: F821
-    raise ImproperlyConfigured(fault)
+# Settings of the apps: `catalog/conf.py` and `routing/conf.py` declare their names,
+# defaults and limits.
+app_settings = {
+    setting.name: read_app_setting(setting)
+    for declaration in (CatalogSettings, RoutingSettings)
+    for setting in declared_settings(declaration)
+}
+globals().update(app_settings)
+if lease_problem := lease_error(
+    app_settings["AGENTLENS_PROBE_LEASE"], app_settings["AGENTLENS_PROBE_TIMEOUT"]
+):
+    raise ImproperlyConfigured(lease_problem)
 
-# What AgentLens itself can be told.
-AGENTLENS_ANONYMOUS_READ = flag("AGENTLENS_ANONYMOUS_READ", default=False)
+# Settings of the project.
+AGENTLENS_ANONYMOUS_READ = read_flag("AGENTLENS_ANONYMOUS_READ", default=False)
 AGENTLENS_ADMIN_PASSWORD = env.str("AGENTLENS_ADMIN_PASSWORD", default="")
-AGENTLENS_PROBER = flag("AGENTLENS_PROBER", default=True)
-AGENTLENS_WRITE_RATE = number("AGENTLENS_WRITE_RATE", 1200, least=1)
-# Requests that one process answers at the same time.
-AGENTLENS_SERVER_THREADS = number("AGENTLENS_SERVER_THREADS", 16, least=1)
+AGENTLENS_PROBER = read_flag("AGENTLENS_PROBER", default=True)
+AGENTLENS_WRITE_RATE = read_number("AGENTLENS_WRITE_RATE", 1200, minimum=1)
+# Number of requests that one process handles at the same time.
+AGENTLENS_SERVER_THREADS = read_number("AGENTLENS_SERVER_THREADS", 16, minimum=1)
 
 INSTALLED_APPS = [
     "agentlens.apps.AgentLensAdminConfig",
@@ -135,7 +153,7 @@ ROOT_URLCONF = "agentlens.urls"
 ASGI_APPLICATION = "agentlens.asgi.application"
 APPEND_SLASH = False
 
-# In the wheel the templates lie inside the package, in the repository beside it.
+# The wheel has the templates inside the package, the repository next to it.
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -151,16 +169,19 @@ TEMPLATES = [
     },
 ]
 
-# Where it keeps things: one SQLite file, until told otherwise.
+# The default database is one SQLite file in the data directory.
 with warnings.catch_warnings(action="ignore"):
-    # Of what it does not know it only warns; we refuse it.
-    default = env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR}/agentlens.sqlite3")
-DATABASES = {"default": default}
+    # For an unknown scheme django-environ only warns; it is an error below.
+    DATABASES = {
+        "default": env.db(
+            "DATABASE_URL", default=f"sqlite:///{DATA_DIR}/agentlens.sqlite3"
+        )
+    }
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
-ENGINE = DATABASES["default"].get("ENGINE", "").rpartition(".")[2]
-if ENGINE not in ("sqlite3", "postgresql"):
+database_engine = DATABASES["default"].get("ENGINE", "").rpartition(".")[2]
+if database_engine not in ("sqlite3", "postgresql"):
     raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:// or postgres://")
-if ENGINE == "sqlite3":
+if database_engine == "sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -169,12 +190,12 @@ if ENGINE == "sqlite3":
             " PRAGMA foreign_keys=ON;"
         ),
     }
-    # A file, because threads cannot share an in-memory database under load.
+    # Threads cannot share an in-memory test database under load, so it is a file.
     DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
 else:
     DATABASES["default"]["ENGINE"] = "agentlens.postgresql"
-    if flag("AGENTLENS_PREPARED_STATEMENTS", default=True):
-        # Only those of `prepared_cursor`: the ORM never prepares its own.
+    if read_flag("AGENTLENS_PREPARED_STATEMENTS", default=True):
+        # This affects `prepared_cursor` only: Django never prepares ORM queries.
         DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 5
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
@@ -190,11 +211,11 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
-# Events: within this process, until Redis carries them to all of them.
+# Live updates stay within one process unless Redis carries them to all processes.
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "catalog.events.channel_layers.RedisLayer",
-        # Redis tells everybody; its numbered databases do not keep events apart.
+        # Redis publishes across its numbered databases: the prefix separates them.
         "CONFIG": {
             "hosts": [REDIS_URL],
             "prefix": f"agentlens{urlsplit(REDIS_URL).path}",
@@ -203,16 +224,16 @@ CHANNEL_LAYERS = {
     if REDIS_URL
     else {
         "BACKEND": "catalog.events.channel_layers.MemoryLayer",
-        # Longer than any socket lives: what waits is delivered, or its socket let go.
+        # Longer than a WebSocket stays open, so that no waiting event expires.
         "CONFIG": {"capacity": 100_000, "expiry": 7200},
     }
 }
 
-# Who may: one door for passwords, one for tokens, and the anonymous reader.
+# Authentication and permissions.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "agentlens.roles.RolesBackend",
-    "agentlens.roles.AnonymousReader",
+    "agentlens.roles.AnonymousReadBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -226,7 +247,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
-AXES_FAILURE_LIMIT = number("AGENTLENS_LOGIN_FAILURES", 5, least=1)
+AXES_FAILURE_LIMIT = read_number("AGENTLENS_LOGIN_FAILURES", 5, minimum=1)
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
@@ -235,9 +256,8 @@ AXES_LOCKOUT_TEMPLATE = "locked_out.html"
 AXES_VERBOSE = False
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_TTL": timedelta(days=90)}
 
-# Cookies are marked Secure as soon as the site has a name of its own; on localhost,
-# where plain HTTP is all there is, they are not.
-SECURE_COOKIES = flag(
+# Cookies are Secure unless the site is only served on localhost, over plain HTTP.
+SECURE_COOKIES = read_flag(
     "AGENTLENS_SECURE_COOKIES", default=not set(ALLOWED_HOSTS) <= set(LOCAL_HOSTS)
 )
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
@@ -247,16 +267,16 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
-SECURE_HSTS_SECONDS = number("AGENTLENS_HSTS_SECONDS", 0, least=0)
-# Whether all subdomains speak HTTPS, only the owner of the domain knows.
+SECURE_HSTS_SECONDS = read_number("AGENTLENS_HSTS_SECONDS", 0, minimum=0)
+# HSTS for subdomains and preloading are decisions of the domain's owner.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-SECURE_SSL_REDIRECT = flag("AGENTLENS_SSL_REDIRECT", default=False)
-if flag("AGENTLENS_BEHIND_PROXY", default=False):
+SECURE_SSL_REDIRECT = read_flag("AGENTLENS_SSL_REDIRECT", default=False)
+if read_flag("AGENTLENS_BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-# Forms of the admin carry a previewed definition with them; the API has its own limit.
+# Admin forms contain the previewed definition. The API has its own limit.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1_048_576
 
-# For the project's own views; those of the apps state theirs themselves.
+# For the views of the project. Views of the apps set their own classes.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "agentlens.authentication.BearerAuthentication",
@@ -290,7 +310,7 @@ SPECTACULAR_SETTINGS = {
         "StatusEnum": "catalog.models.Status",
         "SourceEnum": "catalog.models.Source",
         "RegistrationStatusEnum": "routing.models.STATUSES",
-        "IntentEnum": "routing.models.Intent",
+        "IntentEnum": "routing.models.DesiredState",
     },
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "persistAuthorization": False},
 }
@@ -317,16 +337,16 @@ LOGGING = {
             "formatter": "line",
             "filters": ["request_id"],
         },
-        "nowhere": {"class": "logging.NullHandler"},
+        "null": {"class": "logging.NullHandler"},
     },
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.request": {"level": "ERROR"},
         "axes": {"level": "WARNING"},
-        # These log addresses, headers and answers, secrets in them included.
-        "httpx2": {"handlers": ["nowhere"], "propagate": False},
-        "httpcore2": {"handlers": ["nowhere"], "propagate": False},
-        "mcp": {"handlers": ["nowhere"], "propagate": False},
+        # These log URLs, headers and responses, which can contain secrets.
+        "httpx2": {"handlers": ["null"], "propagate": False},
+        "httpcore2": {"handlers": ["null"], "propagate": False},
+        "mcp": {"handlers": ["null"], "propagate": False},
     },
 }

@@ -1,4 +1,4 @@
-"""Sockets and streams: who may open one, and where it leads."""
+"""WebSockets and server-sent events: authentication and dispatch by path."""
 
 import asyncio
 import io
@@ -6,76 +6,106 @@ from http import HTTPStatus
 from importlib import import_module
 from urllib.parse import urlsplit
 
+from asgiref.typing import (
+    ASGIReceiveCallable,
+    ASGISendCallable,
+    HTTPScope,
+    WebSocketScope,
+)
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import DisallowedHost
 from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from catalog.api.base import request_id_of
+from catalog.api.base import get_request_id
 from catalog.events import LiveConsumer
 from routing.events import RegistryConsumer, RegistryStream
 
 from .errors import error_response
 from .middleware import request_id
 
-PLACES = {
+WEBSOCKET_CONSUMERS = {
     "/ws/catalog": LiveConsumer.as_asgi(),
     "/ws/capabilities": RegistryConsumer.as_asgi(),
 }
-STREAMS = {"/api/v1/registry/events": RegistryStream}
+EVENT_STREAMS = {"/api/v1/registry/events": RegistryStream}
 
 
-async def sockets(scope, receive, send):
-    """Open the one asked for; strangers' pages and unknown places get a plain 403."""
+async def serve_websocket(
+    scope: WebSocketScope, receive: ASGIReceiveCallable, send: ASGISendCallable
+) -> None:
+    """Pass a WebSocket to its consumer.
+
+    Cross-origin requests and unknown paths are closed, which a client sees as 403.
+    """
     request = ASGIRequest({**scope, "type": "http", "method": "GET"}, io.BytesIO())
-    place = PLACES.get(scope["path"])
-    if place is None or foreign(request):
-        await send({"type": "websocket.close"})
+    consumer = WEBSOCKET_CONSUMERS.get(scope["path"])
+    if consumer is None or is_cross_origin(request):
+        await send({"type": "websocket.close", "code": 1000, "reason": ""})
         return
-    user = await database_sync_to_async(user_of)(request)
-    await place({**scope, "user": user}, receive, send)
+    user = await database_sync_to_async(authenticate_user)(request)
+    await consumer({**scope, "user": user}, receive, send)
 
 
-async def streams(scope, receive, send):
-    """The same without a socket: events one after the other, over plain HTTP."""
+async def serve_event_stream(
+    scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
+) -> None:
+    """Serve server-sent events, or an error if the request may not read them."""
     request = ASGIRequest(scope, io.BytesIO())
-    place = STREAMS[scope["path"]]
-    user = await database_sync_to_async(user_of)(request)
-    may_read = await database_sync_to_async(user.has_perm)(place.permission)
+    stream = EVENT_STREAMS[scope["path"]]
+    user = await database_sync_to_async(authenticate_user)(request)
+    may_read = await database_sync_to_async(user.has_perm)(stream.permission)
     if request.method != "GET":
-        await refuse(request, 405, send)
-    elif foreign(request) or not may_read:
-        known = user.is_authenticated or foreign(request)
-        await refuse(request, 403 if known else 401, send)
-    elif fault := place.fault(scope["query_string"]):
-        await refuse(request, 400, send, fault)
+        await send_error(request, HTTPStatus.METHOD_NOT_ALLOWED, send)
+    elif is_cross_origin(request):
+        await send_error(request, HTTPStatus.FORBIDDEN, send)
+    elif not may_read:
+        is_known = user.is_authenticated
+        status = HTTPStatus.FORBIDDEN if is_known else HTTPStatus.UNAUTHORIZED
+        await send_error(request, status, send)
+    elif query_error := stream.query_error(scope["query_string"]):
+        await send_error(request, HTTPStatus.BAD_REQUEST, send, query_error)
     else:
-        known = {"user": user, "request_id": request_id_of(request)}
+        extra = {"user": user, "request_id": get_request_id(request)}
         try:
-            await place.as_asgi()({**scope, **known}, receive, send)
+            await stream.as_asgi()({**scope, **extra}, receive, send)
         except asyncio.CancelledError:
-            # The server stops, and has waited for this long enough.
-            await send({"type": "http.response.body", "body": b""})
+            # The server shuts down and cancels open streams after its grace period.
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def refuse(request, status, send, message=""):
-    """In the API's one error shape, with an id as every answer has."""
-    response = request_id(lambda _: error_response(status, message))(request)
+async def send_error(
+    request: ASGIRequest, status: int, send: ASGISendCallable, message: str = ""
+) -> None:
+    """Send an API error with a request id header."""
+    handler = request_id(lambda _: error_response(status, message))
+    response = handler(request)
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         response["Allow"] = "GET"
-    headers = [(k.lower().encode(), v.encode()) for k, v in response.items()]
-    start = {"type": "http.response.start", "status": response.status_code}
-    await send({**start, "headers": headers})
-    await send({"type": "http.response.body", "body": response.content})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": response.status_code,
+            "headers": [(k.lower().encode(), v.encode()) for k, v in response.items()],
+            "trailers": False,
+        }
+    )
+    await send(
+        {"type": "http.response.body", "body": response.content, "more_body": False}
+    )
 
 
-def foreign(request) -> bool:
-    """Whether another site's page asks; a program sends no Origin and is none."""
+def is_cross_origin(request: HttpRequest) -> bool:
+    """Return whether a page of another site sent the request.
+
+    Programs send no Origin header and are not cross-origin.
+    """
     origin = request.headers.get("Origin")
     if origin is None or origin in settings.CSRF_TRUSTED_ORIGINS:
         return False
@@ -85,14 +115,15 @@ def foreign(request) -> bool:
         return True
 
 
-def user_of(request):
-    """The same as over HTTP: a token in the header, else the session's cookie."""
+def authenticate_user(request: HttpRequest) -> User | AnonymousUser:
+    """Authenticate as DRF does: by Authorization header, else by session cookie."""
     sessions = import_module(settings.SESSION_ENGINE)
-    cookie = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
-    request.session = sessions.SessionStore(cookie)
+    session_key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+    request.session = sessions.SessionStore(session_key)
     request.user = get_user(request)
     classes = api_settings.DEFAULT_AUTHENTICATION_CLASSES
+    authenticators = [authentication_class() for authentication_class in classes]
     try:
-        return Request(request, authenticators=[known() for known in classes]).user
+        return Request(request, authenticators=authenticators).user
     except APIException:
         return AnonymousUser()

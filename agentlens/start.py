@@ -1,7 +1,8 @@
-"""What must be true before the first request: tables, and somebody who may log in."""
+"""Prepare the database before the server accepts requests."""
 
 import fcntl
 import secrets
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
@@ -11,51 +12,55 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-# Any number; the same for every AgentLens that shares a database.
-LOCK = 0x_A6E7_1E45
+# An arbitrary number that all versions of AgentLens must share.
+ADVISORY_LOCK_ID = 0x_A6E7_1E45
 
 
-def prepare() -> str:
-    """Migrate, and make the first admin; returns a password nobody has seen yet."""
-    with alone():
+def prepare_database() -> str:
+    """Migrate and create the first admin; return their password if it was generated."""
+    with startup_lock():
         call_command("migrate", verbosity=0, interactive=False)
         return create_first_admin()
 
 
-def is_prepared() -> bool:
-    """Whether the database has all the tables that this version needs."""
+def is_database_current() -> bool:
+    """Return whether all migrations of this version are applied."""
     executor = MigrationExecutor(connection)
     return not executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 
 @contextmanager
-def alone():
-    """One process at a time, on this machine or, with PostgreSQL, on any."""
+def startup_lock() -> Iterator[None]:
+    """Lock out other processes: of any machine on PostgreSQL, else of this machine."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+            cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK_ID])
             try:
                 yield
             finally:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_LOCK_ID])
         return
     settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-    with (settings.DATA_DIR / "start.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with (settings.DATA_DIR / "start.lock").open("w") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
         yield
 
 
 @transaction.atomic
 def create_first_admin() -> str:
-    """The user `admin`, if nobody can administer yet; '' when somebody can."""
+    """Create the user `admin` unless a superuser exists.
+
+    Return the password if it was generated. Return "" if no user was created or the
+    password came from `AGENTLENS_ADMIN_PASSWORD`.
+    """
     users = get_user_model().objects
     if users.filter(is_superuser=True).exists():
         return ""
-    given = settings.AGENTLENS_ADMIN_PASSWORD
-    password = given or secrets.token_urlsafe(12)
+    configured_password = settings.AGENTLENS_ADMIN_PASSWORD
+    password = configured_password or secrets.token_urlsafe(12)
     user, _ = users.get_or_create(username="admin")
     user.is_superuser = user.is_staff = user.is_active = True
     user.set_password(password)
     user.save()
     user.groups.add(Group.objects.get(name="Admin"))
-    return "" if given else password
+    return "" if configured_password else password

@@ -1,14 +1,14 @@
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
-from django.urls import include, path, re_path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
 
 from . import views
 from .metrics import metrics
 
-# Programs ask most, and most of all who takes the next request: those come first.
-api = [
+# Django tries patterns in order: the most frequent requests come first.
+api: list[URLPattern | URLResolver] = [
     path("registry/", include("routing.api.urls")),
     path("", include("catalog.api.urls")),
     path("", include("catalog.integrations.agui.urls")),

@@ -15,7 +15,7 @@ from redis import RedisError
 from rest_framework.exceptions import NotAuthenticated
 
 from .errors import error_response
-from .middleware import POLICY
+from .middleware import CONTENT_SECURITY_POLICY
 
 
 @require_safe
@@ -67,7 +67,7 @@ class ApiDocs(SpectacularSwaggerSplitView):
         return super().handle_exception(exc)
 
     def finalize_response(self, request, response, *args, **kwargs):
-        response["Content-Security-Policy"] = POLICY.replace(
+        response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY.replace(
             "style-src 'self'", "style-src 'self' 'unsafe-inline'"
         )
         return super().finalize_response(request, response, *args, **kwargs)

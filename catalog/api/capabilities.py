@@ -8,7 +8,7 @@ from rest_framework.viewsets import GenericViewSet
 from capabilities.kinds import discoverable_kinds
 
 from .. import search
-from ..filters import CapabilityQuestion
+from ..filters import CapabilitySearchForm
 from ..models import Capability, split_key
 from . import examples
 from .base import (
@@ -69,13 +69,17 @@ class CapabilityViewSet(CatalogAPIMixin, GenericViewSet):
     queryset = Capability.objects.all()
     serializer_class = CapabilityInstanceSerializer
     lookup_field = "key"
-    parameters = {"list": ("q", "kind", "sort", *StrictPagination.parameters)}
+    parameters_by_action = {"list": ("q", "kind", "sort", *StrictPagination.parameters)}
 
     @extend_schema(
         summary="Find capabilities",
         parameters=[
-            OpenApiParameter("q", str, description=CapabilityQuestion.help["q"]),
-            OpenApiParameter("kind", str, description=CapabilityQuestion.help["kind"]),
+            OpenApiParameter(
+                "q", str, description=CapabilitySearchForm.help_texts["q"]
+            ),
+            OpenApiParameter(
+                "kind", str, description=CapabilitySearchForm.help_texts["kind"]
+            ),
             OpenApiParameter(
                 "sort",
                 str,
@@ -87,13 +91,13 @@ class CapabilityViewSet(CatalogAPIMixin, GenericViewSet):
     )
     def list(self, request):
         """One item per capability per agent that is active or degraded."""
-        form = CapabilityQuestion(request.query_params)
+        form = CapabilitySearchForm(request.query_params)
         if not form.is_valid():
             name, messages = next(iter(form.errors.items()))
             raise InvalidParameter(f"{name}: {messages[0]}", parameter=name)
         paginator = self.paginator
         limit, offset = paginator.get_limit(request), paginator.get_offset(request)
-        page = search.find(form.question(), limit, offset)
+        page = search.search_capabilities(form.search_query(), limit, offset)
         return Response({"total": page.total, "items": page.items})
 
     @extend_schema(
@@ -115,7 +119,7 @@ class CapabilityViewSet(CatalogAPIMixin, GenericViewSet):
         if parts is None:
             raise InvalidKey
         kind, name = parts
-        offers = Capability.objects.offered(kind, name)
+        offers = Capability.objects.current_offers(kind, name)
         if kind not in discoverable_kinds() or not offers:
             raise CapabilityNotFound
         found = {"capability": {"kind": kind, "name": name}, "agents": offers}

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from ..comparison import ComparedEntry, NotComparable, compare, ids_of
+from ..comparison import ComparedEntry, NotComparable, compare, parse_entry_ids
 from ..models import CatalogEntry
 from .base import CanReadCatalog, CatalogAPIMixin, EntryNotFound, InvalidParameter
 from .serializers import CapabilityKeySerializer, EntrySerializer
@@ -47,7 +47,7 @@ class ComparedEntrySerializer(EntrySerializer):
         """Read the entry, with what only the comparison knows of it."""
         entry = compared.entry
         entry.capability_count = len(entry.agent_type.capabilities.all())
-        entry.uptime24h, entry.only = compared.uptime, compared.only
+        entry.uptime24h, entry.only = compared.uptime, compared.unique
         return super().to_representation(entry)
 
 
@@ -72,7 +72,7 @@ class ComparisonSerializer(serializers.Serializer):
 
 class CompareView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
-    takes = repeatable = ("id",)
+    allowed_parameters = repeatable_parameters = ("id",)
 
     @extend_schema(
         summary="Compare agents", parameters=[IDS], responses=ComparisonSerializer
@@ -80,7 +80,7 @@ class CompareView(CatalogAPIMixin, APIView):
     def get(self, request):
         """Two to four of any protocols: what each declares, what only one has."""
         try:
-            comparison = compare(ids_of(request.query_params))
+            comparison = compare(parse_entry_ids(request.query_params))
         except CatalogEntry.DoesNotExist as error:
             raise EntryNotFound from error
         except NotComparable as error:

@@ -12,19 +12,19 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from capabilities.kinds import kinds
-from capabilities.parsers import examine, media_type_of, parsers
-from capabilities.problems import url_fault
+from capabilities.parsers import media_type_for, parsers, try_parse
+from capabilities.problems import url_error
 
 from .. import registration
 from ..filters import CatalogEntryFilterSet
 from ..health import History
-from ..ingestion import Outdated, Result, curate
+from ..ingestion import EntryChanged, Result, curate
 from ..models import AgentType, Capability, CatalogEntry, Source, Status
 from . import examples
 from .base import (
-    CHANGE,
+    CHANGE_PERMISSION,
     DEFINITION_PARSERS,
-    VIEW,
+    VIEW_PERMISSION,
     CanReadCatalog,
     CatalogAPIMixin,
     Conflict,
@@ -32,8 +32,8 @@ from .base import (
     InvalidParameter,
     StrictFilterBackend,
     StrictPagination,
-    boolean,
-    validated,
+    get_validated_data,
+    parse_boolean,
 )
 from .health import HealthHistorySerializer, ProbeSerializer
 from .serializers import (
@@ -71,15 +71,19 @@ class CatalogEntryViewSet(
     serializer_class = EntrySerializer
     filterset_class = CatalogEntryFilterSet
     filter_backends = [StrictFilterBackend]
-    permissions = {"validate": VIEW, "probe": CHANGE, "refresh": CHANGE}
-    parameters = {
+    permission_by_action = {
+        "validate": VIEW_PERMISSION,
+        "probe": CHANGE_PERMISSION,
+        "refresh": CHANGE_PERMISSION,
+    }
+    parameters_by_action = {
         "list": (*CatalogEntryFilterSet.base_filters, *StrictPagination.parameters),
         "validate": ("protocol", "endpoint"),
         "register": ("protocol", "endpoint"),
         "refresh": ("dry_run",),
         "versions": StrictPagination.parameters,
     }
-    repeatable = ("kind", "feature")
+    repeatable_parameters = ("kind", "feature")
 
     def get_queryset(self):
         if self.action == "list":
@@ -112,7 +116,7 @@ class CatalogEntryViewSet(
     def partial_update(self, request, pk):
         """Change curated fields; `status` deprecates or reactivates."""
         entry = self.get_object()
-        changes = validated(EntryPatchSerializer(data=request.data))
+        changes = get_validated_data(EntryPatchSerializer(data=request.data))
         reason = changes.pop("reason", "")
         curate(entry, changes, by=request.user, reason=reason)
         return Response(EntryDetailSerializer(self.get_object()).data)
@@ -132,8 +136,10 @@ class CatalogEntryViewSet(
     @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
     def validate(self, request):
         """Every error and warning with its JSON path, and a preview; stores nothing."""
-        reading = examine(self.definition(), self.protocol(), self.endpoint())
-        return Response(ReadingSerializer(reading).data, 200 if reading.valid else 422)
+        reading = try_parse(self.definition(), self.protocol(), self.endpoint())
+        return Response(
+            ReadingSerializer(reading).data, 200 if reading.is_valid else 422
+        )
 
     @extend_schema(
         summary="Register a definition",
@@ -169,7 +175,7 @@ class CatalogEntryViewSet(
 
         A bare host is asked at the known paths.
         """
-        asked = validated(ImportSerializer(data=request.data))
+        asked = get_validated_data(ImportSerializer(data=request.data))
         return self.told(registration.import_url(**asked))
 
     @extend_schema(
@@ -183,7 +189,7 @@ class CatalogEntryViewSet(
     def card(self, request, pk):
         """The exact bytes received."""
         agent_type = self.get_object().agent_type
-        media_type = media_type_of(agent_type.protocol)
+        media_type = media_type_for(agent_type.protocol)
         return HttpResponse(agent_type.definition, content_type=media_type)
 
     @extend_schema(
@@ -194,7 +200,7 @@ class CatalogEntryViewSet(
     def versions(self, request, pk):
         """Every version known, newest first, with what changed on the way."""
         entry = self.get_object()
-        page = self.paginate_queryset(AgentType.objects.versions_of(entry))
+        page = self.paginate_queryset(AgentType.objects.versions_for(entry))
         for version in page:
             version.current = version.pk == entry.agent_type_id
         return self.get_paginated_response(VersionSerializer(page, many=True).data)
@@ -206,10 +212,10 @@ class CatalogEntryViewSet(
     def probe(self, request, pk):
         """Ask the agent whether it lives, and tell how it is now."""
         entry = self.get_object()
-        validated(NothingSerializer(data=request.data))
+        get_validated_data(NothingSerializer(data=request.data))
         if not entry.can_be_probed:
             raise Conflict("This agent is never probed")
-        outcome = registration.probe_asked(entry)
+        outcome = registration.probe_on_demand(entry)
         return Response(ProbeSerializer({"outcome": outcome, "health": entry}).data)
 
     @extend_schema(
@@ -225,12 +231,12 @@ class CatalogEntryViewSet(
         What went away and clients relied on is marked `breaking`.
         """
         entry = self.get_object()
-        asked = validated(AuthorizationSerializer(data=request.data))
+        asked = get_validated_data(AuthorizationSerializer(data=request.data))
         try:
-            if boolean(request.query_params, "dry_run"):
+            if parse_boolean(request.query_params, "dry_run"):
                 return self.told(registration.dry_run_refresh(entry, **asked))
             return self.told(registration.refresh_entry(entry, **asked))
-        except (registration.NotRefreshable, Outdated) as error:
+        except (registration.NotRefreshable, EntryChanged) as error:
             raise Conflict(str(error)) from error
 
     @extend_schema(
@@ -240,7 +246,7 @@ class CatalogEntryViewSet(
     def health(self, request, pk):
         """Uptime over a day, a week and ninety days; latency; the latest probes."""
         entry = self.get_object()
-        told = {"entry": entry, "history": History.of(entry)}
+        told = {"entry": entry, "history": History.for_entry(entry)}
         return Response(HealthHistorySerializer(told).data)
 
     def definition(self) -> bytes:
@@ -257,7 +263,7 @@ class CatalogEntryViewSet(
 
     def endpoint(self) -> str:
         url = self.request.query_params.get("endpoint", "")
-        if url and (fault := url_fault(url)):
+        if url and (fault := url_error(url)):
             raise InvalidParameter(f"endpoint {fault}", parameter="endpoint")
         return url
 
@@ -279,7 +285,7 @@ class CatalogEntryViewSet(
 class KindViewSet(CatalogAPIMixin, mixins.ListModelMixin, GenericViewSet):
     serializer_class = KindSerializer
     permission_classes = [CanReadCatalog]
-    parameters = {"list": StrictPagination.parameters}
+    parameters_by_action = {"list": StrictPagination.parameters}
 
     def get_queryset(self):
         return list(kinds)

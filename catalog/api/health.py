@@ -48,7 +48,7 @@ class LatencySerializer(serializers.Serializer):
     p50Ms = serializers.IntegerField(source="p50", allow_null=True)
     p95Ms = serializers.IntegerField(source="p95", allow_null=True)
     probes = serializers.SerializerMethodField()
-    failures = serializers.IntegerField(source="failed")
+    failures = serializers.IntegerField(source="failure_count")
 
     def get_probes(self, history) -> int:
         return len(history.probes)

@@ -6,14 +6,14 @@ import re
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from capabilities.kinds import is_relied_on, kinds
+from capabilities.kinds import kinds, removal_breaks_clients
 from capabilities.parsers import parsers
 from capabilities.records import DESCRIPTION_LIMIT, DISPLAY_NAME_LIMIT
 
 from ..ingestion import Result
 from ..models import AgentType, CatalogEntry, DefinitionChange, Provider, Status
-from ..outbound import authorization_fault
-from .base import ShortListField, TextField
+from ..outbound import authorization_error
+from .base import BoundedListField, StrictCharField
 from .health import HealthSerializer
 
 
@@ -24,7 +24,7 @@ def camel_case(name: str) -> str:
 def snippet(capability) -> dict:
     """A capability, stored or read, as one flat camelCase object."""
     kind, properties = kinds.get(capability.kind), capability.properties
-    shown = kind.listed if kind and kind.listed else properties
+    shown = kind.list_properties if kind and kind.list_properties else properties
     own = {camel_case(key): properties.get(key) for key in shown}
     core = {key: getattr(capability, key) for key in ("kind", "name", "description")}
     # Twice: it comes first, and no property can stand in for it.
@@ -132,19 +132,19 @@ class EntryDetailSerializer(EntrySerializer):
 class EntryPatchSerializer(serializers.Serializer):
     """What a curator may change; a field left out stays as it is."""
 
-    display_name = TextField(max_length=DISPLAY_NAME_LIMIT, required=False)
-    description = TextField(
+    display_name = StrictCharField(max_length=DISPLAY_NAME_LIMIT, required=False)
+    description = StrictCharField(
         max_length=DESCRIPTION_LIMIT, allow_blank=True, required=False
     )
-    categories = ShortListField(
-        child=TextField(max_length=100), max_length=50, required=False
+    categories = BoundedListField(
+        child=StrictCharField(max_length=100), max_length=50, required=False
     )
     metadata = serializers.DictField(required=False)
     validity = ValiditySerializer(source="*", required=False)
     status = serializers.ChoiceField(
         choices=[Status.DEPRECATED, Status.ACTIVE], required=False
     )
-    reason = TextField(
+    reason = StrictCharField(
         max_length=500,
         required=False,
         allow_blank=True,
@@ -159,7 +159,7 @@ class NothingSerializer(serializers.Serializer):
 class AuthorizationSerializer(serializers.Serializer):
     """For a running MCP server that asks who is there."""
 
-    authorization = TextField(
+    authorization = StrictCharField(
         max_length=8000,
         required=False,
         write_only=True,
@@ -168,18 +168,18 @@ class AuthorizationSerializer(serializers.Serializer):
     )
 
     def validate_authorization(self, value):
-        if fault := authorization_fault(value):
+        if fault := authorization_error(value):
             raise serializers.ValidationError(f"It {fault}.")
         return value
 
 
 class ImportSerializer(AuthorizationSerializer):
-    url = TextField(
+    url = StrictCharField(
         max_length=2000,
         help_text="A definition's own URL, or a host that keeps one at a known path.",
     )
     protocol = serializers.ChoiceField(choices=[], required=False)
-    capabilities_url = TextField(
+    capabilities_url = StrictCharField(
         max_length=2000,
         required=False,
         help_text="Where an AG-UI agent tells what it supports, if not at"
@@ -207,7 +207,7 @@ class RemovedCapabilitySerializer(CapabilityKeySerializer):
     )
 
     def get_breaking(self, removed) -> bool:
-        return is_relied_on(removed["kind"])
+        return removal_breaks_clients(removed["kind"])
 
 
 class ChangesSerializer(serializers.Serializer):
@@ -251,7 +251,7 @@ class ReadingSerializer(serializers.Serializer):
 
     @extend_schema_field(PreviewSerializer(allow_null=True))
     def get_preview(self, reading):
-        return PreviewSerializer(reading.record).data if reading.valid else None
+        return PreviewSerializer(reading.record).data if reading.is_valid else None
 
 
 class OutcomeSerializer(EntryDetailSerializer):

@@ -1,13 +1,14 @@
-"""What every view of the API is made of."""
+"""Base classes and helpers for all API views."""
 
 from .error_responses import (
-    CODES,
-    REQUEST_ID,
+    ERROR_CODE_BY_STATUS,
+    REQUEST_ID_HEADER,
     error_body,
     exception_handler,
-    request_id_of,
+    get_request_id,
 )
 from .errors import (
+    APIError,
     BodyTooLarge,
     CapabilityNotFound,
     Conflict,
@@ -16,23 +17,34 @@ from .errors import (
     InvalidKey,
     InvalidParameter,
     PeerNotFound,
-    Refusal,
 )
-from .fields import NumberField, ShortListField, TextField, WholeNumberField
+from .fields import (
+    BoundedListField,
+    StrictCharField,
+    StrictFloatField,
+    StrictIntegerField,
+)
 from .pagination import StrictPagination
 from .parsers import DEFINITION_PARSERS, DefinitionParser
-from .permissions import CHANGE, VIEW, CanReadCatalog, CatalogPermissions
+from .permissions import (
+    CHANGE_PERMISSION,
+    VIEW_PERMISSION,
+    CanReadCatalog,
+    CatalogPermissions,
+)
 from .responses import ResponseSerializer
-from .strict import StrictFilterBackend, boolean, validated
+from .strict import StrictFilterBackend, get_validated_data, parse_boolean
 from .views import CatalogAPIMixin
 
 __all__ = [
-    "CHANGE",
-    "CODES",
+    "CHANGE_PERMISSION",
     "DEFINITION_PARSERS",
-    "REQUEST_ID",
-    "VIEW",
+    "ERROR_CODE_BY_STATUS",
+    "REQUEST_ID_HEADER",
+    "VIEW_PERMISSION",
+    "APIError",
     "BodyTooLarge",
+    "BoundedListField",
     "CanReadCatalog",
     "CapabilityNotFound",
     "CatalogAPIMixin",
@@ -43,18 +55,16 @@ __all__ = [
     "InvalidBody",
     "InvalidKey",
     "InvalidParameter",
-    "NumberField",
     "PeerNotFound",
-    "Refusal",
     "ResponseSerializer",
-    "ShortListField",
+    "StrictCharField",
     "StrictFilterBackend",
+    "StrictFloatField",
+    "StrictIntegerField",
     "StrictPagination",
-    "TextField",
-    "WholeNumberField",
-    "boolean",
     "error_body",
     "exception_handler",
-    "request_id_of",
-    "validated",
+    "get_request_id",
+    "get_validated_data",
+    "parse_boolean",
 ]

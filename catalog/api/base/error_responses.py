@@ -1,8 +1,8 @@
-"""The one error shape of the API, for whatever a view raises."""
+"""The API's error format, and the exception handler that renders every error in it."""
 
 import re
 import secrets
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -16,9 +16,9 @@ from capabilities.parsers import ParseError, ProtocolNotDetected
 
 from ...models import CatalogEntry
 from ...outbound import FetchError, FetchFailed, FetchTimeout, TooBusy, UrlNotAllowed
-from .errors import EntryNotFound, Refusal
+from .errors import APIError, EntryNotFound
 
-CODES = {
+ERROR_CODE_BY_STATUS = {
     400: "INVALID_PARAMETER",
     401: "NOT_AUTHENTICATED",
     403: "PERMISSION_DENIED",
@@ -30,30 +30,45 @@ CODES = {
     429: "RATE_LIMITED",
     500: "INTERNAL_ERROR",
 }
-FETCH_ERRORS = {
+FETCH_ERRORS: dict[type, tuple[int, str]] = {
     UrlNotAllowed: (400, "URL_NOT_ALLOWED"),
     FetchFailed: (502, "FETCH_FAILED"),
     FetchTimeout: (504, "FETCH_TIMEOUT"),
     TooBusy: (429, "RATE_LIMITED"),
 }
-REQUEST_ID = "X-Request-ID"
-GIVEN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+REQUEST_ID_HEADER = "X-Request-ID"
+CLIENT_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
-Body = dict[str, Any]
+JSONObject = dict[str, Any]
 
 
-def request_id_of(request: HttpRequest) -> str:
-    """Return the request's id: one it has, the caller's own if plain, or a new one."""
-    if not hasattr(request, "request_id"):
-        given = request.headers.get(REQUEST_ID, "")
-        is_plain = GIVEN_ID.fullmatch(given)
-        request.request_id = given if is_plain else f"req_{secrets.token_hex(8)}"
-    return request.request_id
+@dataclass(frozen=True)
+class ErrorDescription:
+    """The parts of an error response that depend on the exception."""
+
+    status: int
+    message: str
+    code: str
+    details: JSONObject = field(default_factory=dict)
+
+
+def get_request_id(request: HttpRequest) -> str:
+    """Return the request's ID, and set it first if the request has none.
+
+    It is the client's own ID, if that has only safe characters, or a new one.
+    """
+    request_id: str | None = getattr(request, "request_id", None)
+    if request_id is None:
+        client_id = request.headers.get(REQUEST_ID_HEADER, "")
+        is_safe = CLIENT_REQUEST_ID.fullmatch(client_id)
+        request_id = client_id if is_safe else f"req_{secrets.token_hex(8)}"
+        request.request_id = request_id  # type: ignore[attr-defined]  # our attribute
+    return request_id
 
 
 def error_body(
-    message: str, code: str, request_id: str, details: Body | None = None
-) -> Body:
+    message: str, code: str, request_id: str, details: JSONObject | None = None
+) -> JSONObject:
     now = timezone.now().isoformat(timespec="seconds").replace("+00:00", "Z")
     return {
         "error": message,
@@ -64,53 +79,58 @@ def error_body(
     }
 
 
-def exception_handler(error: Exception, context: Body) -> Response | None:
-    """Answer what a view raised in the one shape; None for an unforeseen error."""
-    described = describe(error)
-    if described is None:
+def exception_handler(error: Exception, context: JSONObject) -> Response | None:
+    """Return the error response for an exception, or None if it is unexpected."""
+    description = describe_error(error)
+    if description is None:
         return None
     set_rollback()
-    status, message, code, details = described
     request = context["request"]
-    request_id = request_id_of(getattr(request, "_request", request))
+    request_id = get_request_id(getattr(request, "_request", request))
     response = Response(
-        error_body(message, code, request_id, details),
-        status=status,
-        headers=headers(error) | {REQUEST_ID: request_id},
+        error_body(
+            description.message, description.code, request_id, description.details
+        ),
+        status=description.status,
+        headers=error_headers(error) | {REQUEST_ID_HEADER: request_id},
     )
-    # The failure of somebody else's server is no error of this one, to be logged.
-    response._has_been_logged = isinstance(error, FetchError)
+    # Django logs every 5xx response; a failure of another server is not an error here.
+    is_logged = isinstance(error, FetchError)
+    response._has_been_logged = is_logged  # type: ignore[attr-defined]  # of Django
     return response
 
 
-def describe(error: Exception) -> tuple[int, str, str, Body] | None:
-    """Status, message, code and details of an error that is foreseen."""
+def describe_error(error: Exception) -> ErrorDescription | None:
+    """Describe an expected exception; return None for any other."""
     if isinstance(error, ParseError):
         return describe_parse_error(error)
-    for kind in type(error).__mro__:
-        if kind in FETCH_ERRORS:
-            status, code = FETCH_ERRORS[kind]
-            return status, str(error), code, {}
-    error = as_api_exception(error)
-    if isinstance(error, Refusal):
-        code = error.default_code
-        return error.status_code, str(error.detail), code, error.details
+    for error_class in type(error).__mro__:
+        if error_class in FETCH_ERRORS:
+            status, code = FETCH_ERRORS[error_class]
+            return ErrorDescription(status, str(error), code)
+    error = to_api_exception(error)
+    if isinstance(error, APIError):
+        return ErrorDescription(
+            error.status_code, str(error.detail), error.default_code, error.details
+        )
     if isinstance(error, exceptions.APIException):
-        return error.status_code, message(error), code_of(error), {}
+        return ErrorDescription(
+            error.status_code, get_message(error), get_error_code(error)
+        )
     return None
 
 
-def code_of(error: exceptions.APIException) -> str:
-    """The stable code; a missing login is one with status 403 as well as 401."""
+def get_error_code(error: exceptions.APIException) -> str:
+    """Return the stable code; a missing login may have the status 403 as well as 401."""
     if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
-        return CODES[401]
-    return CODES.get(error.status_code, CODES[400])
+        return ERROR_CODE_BY_STATUS[401]
+    return ERROR_CODE_BY_STATUS.get(error.status_code, ERROR_CODE_BY_STATUS[400])
 
 
-def as_api_exception(error: Exception) -> Exception:
-    """Turn Django's own exceptions into those of the API."""
+def to_api_exception(error: Exception) -> Exception:
+    """Convert Django's exceptions to those of Django REST framework."""
     if isinstance(error, CatalogEntry.DoesNotExist):
-        # Removed while the request was being handled.
+        # The entry was removed while the request was processed.
         return EntryNotFound()
     if isinstance(error, Http404):
         return exceptions.NotFound()
@@ -119,27 +139,29 @@ def as_api_exception(error: Exception) -> Exception:
     return error
 
 
-def describe_parse_error(error: ParseError) -> tuple[int, str, str, Body]:
-    reading = error.reading
-    errors = [asdict(problem) for problem in reading.errors]
-    warnings = [asdict(problem) for problem in reading.warnings]
+def describe_parse_error(error: ParseError) -> ErrorDescription:
+    result = error.result
     code = "INVALID_DEFINITION"
     if isinstance(error, ProtocolNotDetected):
         code = "PROTOCOL_NOT_DETECTED"
-    details = {"protocol": reading.protocol, "errors": errors, "warnings": warnings}
-    return 422, str(error), code, details
+    details = {
+        "protocol": result.protocol,
+        "errors": [asdict(problem) for problem in result.errors],
+        "warnings": [asdict(problem) for problem in result.warnings],
+    }
+    return ErrorDescription(422, str(error), code, details)
 
 
-def message(error: exceptions.APIException) -> str:
+def get_message(error: exceptions.APIException) -> str:
     if isinstance(error, exceptions.UnsupportedMediaType):
         return f"{error.detail} Send application/json."
     return str(error.detail)
 
 
-def headers(error: Exception) -> dict[str, str]:
-    extra = {}
-    if getattr(error, "auth_header", None):
-        extra["WWW-Authenticate"] = error.auth_header
-    if getattr(error, "wait", None):
-        extra["Retry-After"] = str(max(1, round(error.wait)))
-    return extra
+def error_headers(error: Exception) -> dict[str, str]:
+    headers = {}
+    if auth_header := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = auth_header
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(max(1, round(wait)))
+    return headers

@@ -1,59 +1,63 @@
-"""What the API refuses; the project renders it in its one error shape."""
+"""API errors with a stable code; `exception_handler` renders them."""
+
+from typing import Any
 
 from rest_framework.exceptions import APIException
 
 
-class Refusal(APIException):
-    """An error with a stable code and, perhaps, details."""
+class APIError(APIException):
+    """An error with a stable code and optional details."""
 
-    def __init__(self, message: str = "", **details):
+    default_detail: str
+
+    def __init__(self, message: str = "", **details: Any) -> None:
         super().__init__(message or self.default_detail)
         self.details = details
 
 
-class InvalidParameter(Refusal):
+class InvalidParameter(APIError):
     status_code = 400
     default_code = "INVALID_PARAMETER"
-    default_detail = "A parameter is not valid"
+    default_detail = "A query parameter is not valid"
 
 
-class InvalidBody(Refusal):
+class InvalidBody(APIError):
     status_code = 400
     default_code = "INVALID_BODY"
-    default_detail = "The body is not valid"
+    default_detail = "The request body is not valid"
 
 
-class BodyTooLarge(Refusal):
+class BodyTooLarge(APIError):
     status_code = 413
     default_code = "BODY_TOO_LARGE"
-    default_detail = "The body is larger than 1048576 bytes"
+    default_detail = "The request body must not be larger than 1048576 bytes"
 
 
-class EntryNotFound(Refusal):
+class EntryNotFound(APIError):
     status_code = 404
     default_code = "ENTRY_NOT_FOUND"
     default_detail = "Catalog entry not found"
 
 
-class PeerNotFound(Refusal):
+class PeerNotFound(APIError):
     status_code = 404
     default_code = "PEER_NOT_FOUND"
     default_detail = "Peer not found"
 
 
-class CapabilityNotFound(Refusal):
+class CapabilityNotFound(APIError):
     status_code = 404
     default_code = "CAPABILITY_NOT_FOUND"
     default_detail = "Capability not found"
 
 
-class InvalidKey(Refusal):
+class InvalidKey(APIError):
     status_code = 400
     default_code = "INVALID_KEY"
-    default_detail = "A capability's key is kind::name"
+    default_detail = "The capability key must have the form kind::name"
 
 
-class Conflict(Refusal):
+class Conflict(APIError):
     status_code = 409
     default_code = "CONFLICT"
-    default_detail = "That cannot be done to this entry as it is"
+    default_detail = "The current state of the entry does not allow this"

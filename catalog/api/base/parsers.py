@@ -1,46 +1,59 @@
-"""Bodies in: strict JSON, or a definition's very bytes."""
+"""Request parsers: strict JSON, and definitions as raw bytes."""
+
+from collections.abc import Mapping
+from typing import IO, Any
 
 from rest_framework.parsers import BaseParser
 
-from capabilities.documents import BYTES_LIMIT, read_json
-from capabilities.problems import Problems, Unreadable
+from capabilities.documents import DOCUMENT_BYTES_LIMIT, read_json
+from capabilities.problems import Problems, UnreadableDocument
 
 from .errors import BodyTooLarge, InvalidBody
 
 
-def bounded(stream) -> bytes:
-    """The body, if it is not too long; never more of it than the limit is read."""
-    body = stream.read(BYTES_LIMIT + 1)
-    if len(body) > BYTES_LIMIT:
+def read_body(stream: IO[bytes]) -> bytes:
+    """Return the request body; raise BodyTooLarge without reading all of a long one."""
+    body = stream.read(DOCUMENT_BYTES_LIMIT + 1)
+    if len(body) > DOCUMENT_BYTES_LIMIT:
         raise BodyTooLarge
     return body
 
 
 class StrictJSONParser(BaseParser):
-    """A JSON object free of what no database takes."""
+    """A JSON object without duplicate members and without text databases reject."""
 
     media_type = "application/json"
 
-    def parse(self, stream, media_type=None, parser_context=None):
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
         problems = Problems()
         try:
-            document = read_json(bounded(stream), problems)
-        except Unreadable as unreadable:
-            raise InvalidBody(f"The body {unreadable}") from unreadable
-        # A member given twice: nobody knows which of the two was meant.
-        for first in (*problems.errors, *problems.warnings):
-            message = first.message.partition(";")[0]
-            raise InvalidBody(f"{first.path} {message}")
+            document = read_json(read_body(stream), problems)
+        except UnreadableDocument as error:
+            raise InvalidBody(f"The body {error}") from error
+        # Warnings too: for a duplicate member it is unclear which value is meant.
+        for problem in (*problems.errors, *problems.warnings):
+            message = problem.message.partition(";")[0]
+            raise InvalidBody(f"{problem.path} {message}")
         return document
 
 
 class DefinitionParser(BaseParser):
-    """A definition as it came: what it says is read from these bytes."""
+    """The unchanged bytes of a definition; its protocol's parser reads them later."""
 
     media_type = "application/json"
 
-    def parse(self, stream, media_type=None, parser_context=None):
-        return bounded(stream)
+    def parse(  # type: ignore[override]  # the stubs know no parser that returns bytes
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        return read_body(stream)
 
 
 class PlainTextDefinitionParser(DefinitionParser):

@@ -1,36 +1,50 @@
-"""The API answers what was asked, or says that it does not understand."""
+"""Reject query parameters and body members that the API does not know."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
+from django.db.models import Model, QuerySet
 from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework.request import Request
 from rest_framework.serializers import ListSerializer, Serializer
+from rest_framework.views import APIView
 
 from .errors import InvalidBody, InvalidParameter
 
+if TYPE_CHECKING:
+    ViewMixin = APIView
+else:
+    ViewMixin = object
 
-class StrictParameters:
-    """Refuses query parameters that an action does not know, or knows only once."""
 
-    # What `Allow` tells is what there is.
+class StrictParameters(ViewMixin):
+    """Reject unknown query parameters, and repeated ones unless they may repeat."""
+
+    # Without OPTIONS, so that the `Allow` header lists only documented methods.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
-    # By action; what is not named here takes none.
-    parameters: dict[str, tuple[str, ...]] = {}
-    # The same for a view that has no actions.
-    takes: tuple[str, ...] = ()
-    repeatable: tuple[str, ...] = ()
+    # Parameter names by action; an action that is not listed has no parameters.
+    parameters_by_action: dict[str, tuple[str, ...]] = {}
+    # Parameter names of a view without actions.
+    allowed_parameters: tuple[str, ...] = ()
+    repeatable_parameters: tuple[str, ...] = ()
 
-    def initial(self, request, *args, **kwargs):
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        known = self.parameters.get(getattr(self, "action", None) or "", self.takes)
+        action = getattr(self, "action", None) or ""
+        allowed = self.parameters_by_action.get(action, self.allowed_parameters)
         for name, values in request.query_params.lists():
-            if name not in known:
+            if name not in allowed:
                 raise InvalidParameter(f"Unknown parameter: {name}", parameter=name)
-            if len(values) > 1 and name not in self.repeatable:
-                raise InvalidParameter(f"{name} is given twice", parameter=name)
+            if len(values) > 1 and name not in self.repeatable_parameters:
+                raise InvalidParameter(
+                    f"{name} must be given only once", parameter=name
+                )
 
 
-def boolean(parameters, name: str, default: bool = False) -> bool:
-    """A parameter that says true or false; absent and empty are the default."""
+def parse_boolean(
+    parameters: Mapping[str, Any], name: str, default: bool = False
+) -> bool:
+    """Return a true/false parameter, or the default if it is missing or empty."""
     value = parameters.get(name, "")
     if value not in ("", "true", "false"):
         raise InvalidParameter(f"{name} must be true or false", parameter=name)
@@ -38,37 +52,44 @@ def boolean(parameters, name: str, default: bool = False) -> bool:
 
 
 class StrictFilterBackend(DjangoFilterBackend):
-    """A value that a filter does not take is a 400 in the one error shape."""
+    """Raise InvalidParameter for a filter value that is not valid."""
 
-    def filter_queryset(self, request, queryset, view):
+    def filter_queryset(
+        self, request: Request, queryset: QuerySet[Model], view: APIView
+    ) -> QuerySet[Model]:
         filterset = self.get_filterset(request, queryset, view)
         if filterset is None:
             return queryset
         if not filterset.is_valid():
             name, messages = next(iter(filterset.errors.items()))
             raise InvalidParameter(f"{name}: {messages[0]}", parameter=name)
-        return filterset.qs
+        filtered: QuerySet[Model] = filterset.qs
+        return filtered
 
 
-def validated(serializer):
-    """The serializer's data; unknown members and bad values are one 400."""
+def get_validated_data(serializer: Serializer[Any]) -> dict[str, Any]:
+    """Return the validated data; raise InvalidBody for an unknown or invalid member."""
     unknown = sorted(unknown_members(serializer, serializer.initial_data))
     if unknown:
         raise InvalidBody(f"Unknown member: {unknown[0]}", members=unknown)
     if not serializer.is_valid():
         raise InvalidBody(errors=serializer.errors)
-    return serializer.validated_data
+    data: dict[str, Any] = serializer.validated_data
+    return data
 
 
-def unknown_members(serializer, body: dict, at: str = "") -> Iterator[str]:
-    """Members that nobody reads, at any depth: `validity.form`."""
+def unknown_members(
+    serializer: Serializer[Any], body: Mapping[str, Any], prefix: str = ""
+) -> Iterator[str]:
+    """Yield members without a writable field, at any depth, such as `validity.form`."""
     for name, value in body.items():
         field = serializer.fields.get(name)
         if field is None or field.read_only:
-            yield at + name
+            yield prefix + name
         elif isinstance(field, Serializer) and isinstance(value, dict):
-            yield from unknown_members(field, value, f"{at}{name}.")
+            yield from unknown_members(field, value, f"{prefix}{name}.")
         elif isinstance(field, ListSerializer) and isinstance(value, list):
             for n, item in enumerate(value):
                 if isinstance(item, dict):
-                    yield from unknown_members(field.child, item, f"{at}{name}[{n}].")
+                    path = f"{prefix}{name}[{n}]."
+                    yield from unknown_members(field.child, item, path)

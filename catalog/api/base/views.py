@@ -1,30 +1,40 @@
-"""What every view of the API is made of, whatever the project's own defaults are."""
+"""A mixin that sets every policy of an API view, whatever the project's defaults are."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.pagination import BasePagination
+from rest_framework.parsers import BaseParser
+from rest_framework.permissions import BasePermission
+from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from .error_responses import exception_handler
 from .pagination import StrictPagination
 from .parsers import StrictJSONParser
 from .permissions import CatalogPermissions
-from .renderers import Negotiation, ORJSONRenderer
+from .renderers import JSONContentNegotiation, ORJSONRenderer
 from .strict import StrictParameters
 
 
 class CatalogAPIMixin(StrictParameters):
-    """Closed by default, strict about parameters, and with one shape for errors."""
+    """Closed by default, strict about parameters, and with one format for errors."""
 
-    # Who asks is the project's to find out; what they may do is decided here.
+    # The project decides how users authenticate; permissions are decided here.
     authentication_classes = api_settings.DEFAULT_AUTHENTICATION_CLASSES
-    permission_classes = [CatalogPermissions]
-    parser_classes = [StrictJSONParser]
+    permission_classes: Sequence[type[BasePermission]] = [CatalogPermissions]
+    parser_classes: Sequence[type[BaseParser]] = [StrictJSONParser]
     renderer_classes = [ORJSONRenderer]
-    content_negotiation_class = Negotiation
-    pagination_class = StrictPagination
-    filter_backends = []
+    content_negotiation_class = JSONContentNegotiation
+    pagination_class: type[BasePagination] | None = StrictPagination
+    filter_backends: Sequence[type[BaseFilterBackend]] = []
     metadata_class = None
     versioning_class = None
     schema = AutoSchema()
 
-    def get_exception_handler(self):
+    def get_exception_handler(
+        self,
+    ) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return exception_handler

@@ -24,10 +24,10 @@ class CatalogConfig(AppConfig):
         subscribe(send_entry_event)
         if MCPIntrospector.slug not in introspectors:
             introspectors.register(MCPIntrospector())
-        post_migrate.connect(keep_text_index, sender=self)
+        post_migrate.connect(restore_text_index, sender=self)
 
 
-def keep_text_index(using, **migrated):
+def restore_text_index(using, **migrated):
     """Bring back what a migration that remade the table of search rows took away."""
     from django.db import connections
 

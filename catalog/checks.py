@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils.module_loading import import_string
 
-from .conf import conf, declared_settings, lease_fault
+from .conf import conf, declared_settings, lease_error
 
 REQUIRED_APPS = (
     "capabilities",
@@ -31,13 +31,13 @@ DATABASES = ("postgresql", "sqlite")
 @register("catalog")
 def check_settings(**options: Any) -> list[CheckMessage]:
     """E001: each setting is valid; E002: none contradicts another."""
-    faulty = [setting for setting in declared_settings() if setting.problem]
+    faulty = [setting for setting in declared_settings() if setting.error]
     if faulty:
         return [
-            Error(f"{setting.name} {setting.problem}", id="catalog.E001")
+            Error(f"{setting.name} {setting.error}", id="catalog.E001")
             for setting in faulty
         ]
-    if fault := lease_fault(conf.PROBE_LEASE, conf.PROBE_TIMEOUT):
+    if fault := lease_error(conf.PROBE_LEASE, conf.PROBE_TIMEOUT):
         hint = "A probe must end before another prober may claim its agent."
         return [Error(fault, hint=hint, id="catalog.E002")]
     return []

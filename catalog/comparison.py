@@ -1,4 +1,4 @@
-"""Agents side by side: what each declares, what they share, and what only one has."""
+"""Compare agents: the features each declares, and the capabilities they share."""
 
 import contextlib
 import json
@@ -10,119 +10,138 @@ from uuid import UUID
 
 from django.http import QueryDict
 
-from capabilities.features import COUNTED, CUSTOM, FEATURE, FEATURES, LABELS, Category
+from capabilities.features import (
+    COUNTED_FEATURES,
+    CUSTOM,
+    FEATURE,
+    FEATURE_CATEGORIES,
+    FEATURE_LABELS,
+    Category,
+)
 from capabilities.kinds import kinds
 
-from .health import DAY, uptimes
+from .health import DAY, uptime_by_entry
 from .models import Capability, CatalogEntry
 
-FEWEST, MOST = 2, 4
-# What a form calls them: a field named `id` would hide the form's own.
-CHOSEN = "chosen"
-# By what two capabilities are the same: a tool is a tool in every protocol.
-Likeness = tuple[str, str]
-OTHERS = Category("protocol", "Its protocol's own", ())
-CATEGORIES = (*FEATURES, Category(CUSTOM, "Custom", ()), OTHERS)
+MIN_AGENTS, MAX_AGENTS = 2, 4
+# Form fields need another name than `id`: a field named `id` hides the form's own `id`.
+CHOSEN_PARAMETER = "chosen"
+# Role (or kind, where a kind has no role) and name. Capabilities with the same key are
+# the same: a tool of one protocol matches a tool of another.
+MatchKey = tuple[str, str]
+PROTOCOL_SPECIFIC = Category("protocol", "Protocol-specific", ())
+COMPARED_CATEGORIES = (
+    *FEATURE_CATEGORIES,
+    Category(CUSTOM, "Custom", ()),
+    PROTOCOL_SPECIFIC,
+)
 
 
 class NotComparable(ValueError):
-    """Too few, too many, or the same one twice."""
+    """Too few agents, too many agents, or the same agent twice."""
 
 
-class Key(NamedTuple):
-    """What a capability is called."""
+class CapabilityKey(NamedTuple):
+    """The kind and name of a capability."""
 
     kind: str
     name: str
 
 
 @dataclass(frozen=True)
-class Side:
-    """One agent: its entry, what it declares, and what it can do."""
+class ComparedAgent:
+    """An entry with its declared features and its discoverable capabilities."""
 
     entry: CatalogEntry
-    declared: dict[str, Any]
-    offers: dict[Likeness, Key]
+    features: dict[str, Any]
+    capabilities: dict[MatchKey, CapabilityKey]
 
     @classmethod
-    def of(cls, entry: CatalogEntry, rows: Iterable[Capability]) -> "Side":
+    def from_entry(
+        cls, entry: CatalogEntry, rows: Iterable[Capability]
+    ) -> "ComparedAgent":
+        """Sort the entry's capability rows into features and capabilities."""
         rows = list(rows)
         features = {
             row.name: row.properties.get("value")
             for row in rows
             if row.kind == FEATURE.slug
         }
-        offers = {
-            (role_of(row.kind) or row.kind, row.name): Key(row.kind, row.name)
+        capabilities = {
+            (get_role(row.kind) or row.kind, row.name): CapabilityKey(
+                row.kind, row.name
+            )
             for row in rows
             if row.discoverable
         }
-        roles = Counter(role for role, _ in offers)
-        # That a definition lists none does not say that the agent has none.
-        counts = {name: roles[role] for role, name in COUNTED.items() if roles[role]}
-        return cls(entry, features | counts, offers)
+        roles = Counter(role for role, _ in capabilities)
+        # Zero is left out: a definition without tools may belong to an agent with some.
+        counts = {
+            name: roles[role] for role, name in COUNTED_FEATURES.items() if roles[role]
+        }
+        return cls(entry, features | counts, capabilities)
 
 
-def role_of(kind: str) -> str:
-    known = kinds.get(kind)
-    return known.record.role if known else ""
+def get_role(slug: str) -> str:
+    kind = kinds.get(slug)
+    return kind.record_class.role if kind else ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One feature across all sides; None is not declared."""
+    """One feature with its value for each agent; None means not declared."""
 
     name: str
     label: str
     values: list[Any]
 
     @property
-    def leads_to_a_page(self) -> bool:
-        """Whether a URL here is one that people read, and not an agent's own."""
+    def is_web_page(self) -> bool:
+        """Whether a URL in this row is a page for people, not an agent endpoint."""
         return self.name == "identity.documentationUrl"
 
     @property
     def differs(self) -> bool:
-        """Whether two say different things; one who says nothing contradicts nobody."""
-        said = [in_no_order(value) for value in self.values if value is not None]
-        return any(value != said[0] for value in said[1:])
+        """Whether two declared values differ; missing values are ignored."""
+        values = [normalize_value(value) for value in self.values if value is not None]
+        return any(value != values[0] for value in values[1:])
 
 
-def in_no_order(value: Any) -> Any:
-    """The same for lists that hold the same."""
+def normalize_value(value: Any) -> Any:
+    """Sort a list, so that lists with the same items are equal in any order."""
     return sorted(map(json.dumps, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of a category, which has a name for programs and a label for people."""
+    """The rows of one category; `name` is for programs, `label` for people."""
 
     name: str
     label: str
     rows: list[Row]
 
 
-class Shared(NamedTuple):
-    """A capability that several agents have, and these agents."""
+class SharedCapability(NamedTuple):
+    """A capability and the agents that have it."""
 
-    key: Key
-    sides: list[Side]
+    key: CapabilityKey
+    agents: list[ComparedAgent]
 
     @property
     def entries(self) -> list[UUID]:
-        return [side.entry.pk for side in self.sides]
+        return [agent.entry.pk for agent in self.agents]
 
 
 class ComparedEntry(NamedTuple):
-    """An entry, its uptime of the last day, and what only its agent can do."""
+    """An entry, its uptime of the last 24 hours, and the capabilities only it has."""
 
     entry: CatalogEntry
     uptime: float | None
-    only: list[Key]
+    unique: list[CapabilityKey]
 
 
 class ComparedFeature(NamedTuple):
-    """A row of the comparison, and the section that it stands in."""
+    """A row of the comparison and its section."""
 
     section: Section
     row: Row
@@ -130,140 +149,160 @@ class ComparedFeature(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    sides: list[Side]
-    # Of the last day, by entry.
+    agents: list[ComparedAgent]
+    # Uptime of the last 24 hours by entry.
     uptimes: dict[UUID, float] = field(default_factory=dict)
     sections: list[Section] = field(default_factory=list)
-    common: list[Key] = field(default_factory=list)
-    # What several have, and not all.
-    shared: list[Shared] = field(default_factory=list)
-    only: dict[UUID, list[Key]] = field(default_factory=dict)
+    # Capabilities that all agents have.
+    common: list[CapabilityKey] = field(default_factory=list)
+    # Capabilities that at least two agents have, but not all.
+    shared: list[SharedCapability] = field(default_factory=list)
+    # Capabilities that one agent has, by entry.
+    unique: dict[UUID, list[CapabilityKey]] = field(default_factory=dict)
 
     @property
     def entries(self) -> list[ComparedEntry]:
-        entries = [side.entry for side in self.sides]
+        entries = [agent.entry for agent in self.agents]
         return [
-            ComparedEntry(one, self.uptimes.get(one.pk), self.only[one.pk])
-            for one in entries
+            ComparedEntry(entry, self.uptimes.get(entry.pk), self.unique[entry.pk])
+            for entry in entries
         ]
 
     @property
     def features(self) -> list[ComparedFeature]:
         return [
-            ComparedFeature(each, row) for each in self.sections for row in each.rows
+            ComparedFeature(section, row)
+            for section in self.sections
+            for row in section.rows
         ]
 
     @property
-    def uptime_by_side(self) -> list[float | None]:
-        return [self.uptimes.get(side.entry.pk) for side in self.sides]
+    def agent_uptimes(self) -> list[float | None]:
+        """The uptime of each agent, in the order of `agents`."""
+        return [self.uptimes.get(agent.entry.pk) for agent in self.agents]
 
     @property
-    def only_by_side(self) -> list[tuple[Side, list[Key]]]:
-        return [(side, self.only[side.entry.pk]) for side in self.sides]
+    def unique_by_agent(self) -> list[tuple[ComparedAgent, list[CapabilityKey]]]:
+        return [(agent, self.unique[agent.entry.pk]) for agent in self.agents]
 
 
-def ids_of(asked: QueryDict) -> list[UUID]:
-    """The agents a query string names; ValueError for what is no id."""
-    return [UUID(text) for text in asked.getlist("id") if text]
+def parse_entry_ids(query: QueryDict) -> list[UUID]:
+    """Return the `id` values of a query string; raise ValueError for a non-UUID."""
+    return [UUID(text) for text in query.getlist("id") if text]
 
 
-def chosen(asked: QueryDict) -> list[CatalogEntry]:
-    """Those a page was told to compare, as far as they are there; pages forgive."""
+def get_chosen_entries(query: QueryDict) -> list[CatalogEntry]:
+    """Return the entries chosen on a page, at most `MAX_AGENTS`.
+
+    Ids that are no UUID or not in the catalog are ignored.
+    """
     ids = []
-    for text in filter(None, asked.getlist(CHOSEN)):
+    for text in filter(None, query.getlist(CHOSEN_PARAMETER)):
         with contextlib.suppress(ValueError):
             ids.append(UUID(text))
-    known = CatalogEntry.objects.only("display_name").in_bulk(ids) if ids else {}
-    return [known[pk] for pk in dict.fromkeys(ids) if pk in known][:MOST]
+    entries = CatalogEntry.objects.only("display_name").in_bulk(ids) if ids else {}
+    return [entries[pk] for pk in dict.fromkeys(ids) if pk in entries][:MAX_AGENTS]
 
 
 def compare(ids: Iterable[UUID]) -> Comparison:
-    """In the order asked; raises when that cannot be compared or does not exist."""
-    wanted = list(ids)
-    if not FEWEST <= len(wanted) <= MOST:
-        raise NotComparable(f"Choose {FEWEST} to {MOST} agents")
-    if len(set(wanted)) < len(wanted):
-        raise NotComparable("Choose each agent once")
-    entries = CatalogEntry.objects.select_related("agent_type__provider")
-    entries = entries.defer("agent_type__raw_definition")
-    found = entries.prefetch_related("agent_type__capabilities").in_bulk(wanted)
-    missing = next((pk for pk in wanted if pk not in found), None)
+    """Compare entries, in the order of their ids.
+
+    Raise NotComparable for a bad number of ids or a repeated id, and
+    CatalogEntry.DoesNotExist for an unknown id.
+    """
+    ids = list(ids)
+    if not MIN_AGENTS <= len(ids) <= MAX_AGENTS:
+        raise NotComparable(f"Choose {MIN_AGENTS} to {MAX_AGENTS} agents")
+    if len(set(ids)) < len(ids):
+        raise NotComparable("Choose each agent only once")
+    queryset = CatalogEntry.objects.select_related("agent_type__provider")
+    queryset = queryset.defer("agent_type__raw_definition")
+    entries = queryset.prefetch_related("agent_type__capabilities").in_bulk(ids)
+    missing = next((pk for pk in ids if pk not in entries), None)
     if missing:
         raise CatalogEntry.DoesNotExist(missing)
-    sides = [
-        Side.of(found[pk], found[pk].agent_type.capabilities.all()) for pk in wanted
+    agents = [
+        ComparedAgent.from_entry(entries[pk], entries[pk].agent_type.capabilities.all())
+        for pk in ids
     ]
-    holders = by_likeness(sides)
+    return build_comparison(agents)
+
+
+def build_comparison(agents: list[ComparedAgent]) -> Comparison:
+    groups = group_capabilities(agents)
     return Comparison(
-        sides,
-        uptimes(wanted, DAY),
-        list(compared(sides)),
-        [key for key, having in holders if len(having) == len(sides)],
-        [one for one in holders if 1 < len(one.sides) < len(sides)],
-        {
-            side.entry.pk: [key for key, having in holders if having == [side]]
-            for side in sides
+        agents=agents,
+        uptimes=uptime_by_entry([agent.entry.pk for agent in agents], DAY),
+        sections=list(comparison_sections(agents)),
+        common=[group.key for group in groups if len(group.agents) == len(agents)],
+        shared=[group for group in groups if 1 < len(group.agents) < len(agents)],
+        unique={
+            agent.entry.pk: [group.key for group in groups if group.agents == [agent]]
+            for agent in agents
         },
     )
 
 
-def compared(sides: list[Side]) -> Iterator[Section]:
-    """What the catalog knows of each, then what they declare."""
-    identity, *abilities = CATEGORIES
-    rows = [*overview(sides), *rows_of(identity, sides)]
+def comparison_sections(agents: list[ComparedAgent]) -> Iterator[Section]:
+    """Yield the sections of a comparison, beginning with the entries' own fields."""
+    identity, *categories = COMPARED_CATEGORIES
+    rows = [*entry_rows(agents), *feature_rows(identity, agents)]
     yield Section(identity.name, identity.label, rows)
-    yield from sections(sides, abilities)
+    yield from feature_sections(agents, categories)
 
 
-def sections(
-    sides: list[Side], categories: Iterable[Category] = CATEGORIES
+def feature_sections(
+    agents: list[ComparedAgent], categories: Iterable[Category] = COMPARED_CATEGORIES
 ) -> Iterator[Section]:
-    """Every category that anybody declares something in."""
+    """Yield each category in which at least one agent declares a feature."""
     for category in categories:
-        if rows := list(rows_of(category, sides)):
+        if rows := list(feature_rows(category, agents)):
             yield Section(category.name, category.label, rows)
 
 
-def rows_of(category: Category, sides: list[Side]) -> Iterator[Row]:
-    """Standard features in their order, then whatever else is declared."""
-    labels = {each.name: each.label for each in category.features}
-    declared = {name for side in sides for name in side.declared}
-    others = sorted(name for name in declared if home(name) == category.name)
+def feature_rows(category: Category, agents: list[ComparedAgent]) -> Iterator[Row]:
+    """Yield the category's standard features, then its other declared features."""
+    labels = {feature.name: feature.label for feature in category.features}
+    declared = {name for agent in agents for name in agent.features}
+    others = sorted(name for name in declared if get_category(name) == category.name)
     for name in dict.fromkeys([*labels, *others]):
-        label = labels.get(name) or LABELS.get(name)
+        label = labels.get(name) or FEATURE_LABELS.get(name)
         label = label or name.removeprefix(f"{category.name}.")
-        values = [side.declared.get(name) for side in sides]
+        values = [agent.features.get(name) for agent in agents]
         if any(value is not None for value in values):
             yield Row(name, label, values)
 
 
-def home(name: str) -> str:
-    """The category that a feature belongs to by its name."""
-    prefix = name.partition(".")[0]
-    return prefix if any(prefix == each.name for each in CATEGORIES) else OTHERS.name
+def get_category(feature: str) -> str:
+    """Return the category that the first part of a feature name belongs to."""
+    prefix = feature.partition(".")[0]
+    if any(prefix == category.name for category in COMPARED_CATEGORIES):
+        return prefix
+    return PROTOCOL_SPECIFIC.name
 
 
-def overview(sides: list[Side]) -> Iterator[Row]:
-    """What the catalog keeps of every agent."""
-    types = [side.entry.agent_type for side in sides]
+def entry_rows(agents: list[ComparedAgent]) -> Iterator[Row]:
+    """Yield rows for the fields of entries and agent types."""
+    types = [agent.entry.agent_type for agent in agents]
+    descriptions = [agent.entry.description for agent in agents]
     for name, label, values in (
-        ("protocol", "Protocol", [one.protocol for one in types]),
-        ("description", "Description", [side.entry.description for side in sides]),
-        ("version", "Version", [one.version for one in types]),
-        ("specVersion", "Spec version", [one.spec_version for one in types]),
-        ("provider", "Provider", [str(one.provider or "") for one in types]),
-        ("endpoint", "Endpoint", [one.endpoint for one in types]),
+        ("protocol", "Protocol", [agent_type.protocol for agent_type in types]),
+        ("description", "Description", descriptions),
+        ("version", "Version", [agent_type.version for agent_type in types]),
+        ("specVersion", "Spec version", [item.spec_version for item in types]),
+        ("provider", "Provider", [str(item.provider or "") for item in types]),
+        ("endpoint", "Endpoint", [agent_type.endpoint for agent_type in types]),
     ):
         yield Row(f"identity.{name}", label, [value or None for value in values])
 
 
-def by_likeness(sides: list[Side]) -> list[Shared]:
-    """Everything that any can do, by name, and who of them can."""
-    having: dict[Likeness, list[Side]] = {}
-    keys: dict[Likeness, Key] = {}
-    for side in sides:
-        for likeness, key in side.offers.items():
-            having.setdefault(likeness, []).append(side)
-            keys.setdefault(likeness, key)
-    order = sorted(having, key=lambda likeness: (likeness[1], likeness[0]))
-    return [Shared(keys[likeness], having[likeness]) for likeness in order]
+def group_capabilities(agents: list[ComparedAgent]) -> list[SharedCapability]:
+    """Return every capability with the agents that have it, sorted by name."""
+    owners: dict[MatchKey, list[ComparedAgent]] = {}
+    keys: dict[MatchKey, CapabilityKey] = {}
+    for agent in agents:
+        for match_key, key in agent.capabilities.items():
+            owners.setdefault(match_key, []).append(agent)
+            keys.setdefault(match_key, key)
+    order = sorted(owners, key=lambda match_key: (match_key[1], match_key[0]))
+    return [SharedCapability(keys[item], owners[item]) for item in order]

@@ -24,7 +24,7 @@ class Setting(Generic[T]):
 
     default: T
     # What is wrong with a value, "" when nothing is.
-    fault: Callable[[Any], str]
+    find_error: Callable[[Any], str]
     # From a text, as environments have it.
     parse: Callable[[str], T]
     # From what a project may write to what the code uses.
@@ -38,18 +38,18 @@ class Setting(Generic[T]):
         return self.convert(getattr(settings, self.name, self.default))
 
     @property
-    def problem(self) -> str:
+    def error(self) -> str:
         """What is wrong with the value that the project chose, "" when nothing is."""
-        return self.fault(getattr(settings, self.name, self.default))
+        return self.find_error(getattr(settings, self.name, self.default))
 
 
-def number(default: float, least: float) -> Any:
+def number_setting(default: float, least: float) -> Any:
     """A setting that is a number, whole where its default is whole."""
     kind = type(default)
     allowed = (int,) if kind is int else (int, float)
     sort = "whole number" if kind is int else "number"
 
-    def fault(value: Any) -> str:
+    def find_error(value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, allowed):
             return f"must be a {sort}"
         if not least <= value < float("inf"):
@@ -62,13 +62,13 @@ def number(default: float, least: float) -> Any:
         except ValueError as error:
             raise ValueError("must be a number") from error
 
-    return Setting(default, fault, parse)
+    return Setting(default, find_error, parse)
 
 
-def networks() -> Any:
+def network_list_setting() -> Any:
     """A setting that lists networks, as texts or as `ipaddress` objects."""
 
-    def fault(value: Any) -> str:
+    def find_error(value: Any) -> str:
         try:
             to_networks(value)
         except (TypeError, ValueError) as error:
@@ -82,7 +82,7 @@ def networks() -> Any:
         except ValueError as error:
             raise ValueError(f"must be networks: {error}") from error
 
-    return Setting([], fault, parse, to_networks)
+    return Setting([], find_error, parse, to_networks)
 
 
 def to_networks(values: Iterable[Any]) -> tuple[Network, ...]:
@@ -100,41 +100,41 @@ class Settings:
     """What a project may set, each under the prefix `AGENTLENS_`. Times in seconds."""
 
     # Fetching definitions. Networks that may be reached although they are private.
-    ALLOWED_NETWORKS: tuple[Network, ...] = networks()
-    FETCH_TIMEOUT: float = number(10.0, least=0.1)
+    ALLOWED_NETWORKS: tuple[Network, ...] = network_list_setting()
+    FETCH_TIMEOUT: float = number_setting(10.0, least=0.1)
     # Threads of one process that may wait for agents at the same time.
-    FETCH_SLOTS: int = number(8, least=1)
+    FETCH_SLOTS: int = number_setting(8, least=1)
     # How long the first candidate URL is waited for alone, and any further one.
-    FIRST_URL_PATIENCE: float = number(2.0, least=0)
-    NEXT_URL_PATIENCE: float = number(0.4, least=0)
+    FIRST_URL_PATIENCE: float = number_setting(2.0, least=0)
+    NEXT_URL_PATIENCE: float = number_setting(0.4, least=0)
 
     # Probing.
-    PROBE_INTERVAL: float = number(60.0, least=1)
-    PROBE_TIMEOUT: float = number(5.0, least=0.1)
-    PROBE_CONCURRENCY: int = number(32, least=1)
-    PROBES_PER_HOST: int = number(4, least=1)
+    PROBE_INTERVAL: float = number_setting(60.0, least=1)
+    PROBE_TIMEOUT: float = number_setting(5.0, least=0.1)
+    PROBE_CONCURRENCY: int = number_setting(32, least=1)
+    PROBES_PER_HOST: int = number_setting(4, least=1)
     # Probes that may wait for one host; further ones are postponed.
-    PROBE_QUEUE: int = number(64, least=1)
-    PROBE_POSTPONE: float = number(10.0, least=0)
+    PROBE_QUEUE: int = number_setting(64, least=1)
+    PROBE_POSTPONE: float = number_setting(10.0, least=0)
     # Longer than a batch can take: what a dead prober claimed comes due again after it.
-    PROBE_LEASE: float = number(90.0, least=1)
+    PROBE_LEASE: float = number_setting(90.0, least=1)
     # Between two probes of one entry that a person or a program asked for.
-    PROBE_PAUSE: float = number(5.0, least=0)
-    DEGRADED_ABOVE_MS: int = number(1500, least=1)
-    OFFLINE_AFTER: int = number(3, least=1)
+    PROBE_PAUSE: float = number_setting(5.0, least=0)
+    DEGRADED_ABOVE_MS: int = number_setting(1500, least=1)
+    OFFLINE_AFTER: int = number_setting(3, least=1)
     # An agent that fails is probed less and less often, but at least this often.
-    BACK_OFF_LIMIT: float = number(3600.0, least=1)
+    BACK_OFF_LIMIT: float = number_setting(3600.0, least=1)
 
     # Fetching definitions again; 0 turns it off.
-    REFRESH_INTERVAL: float = number(86400.0, least=0)
-    REFRESH_BATCH: int = number(8, least=1)
-    REFRESH_LEASE: float = number(300.0, least=1)
+    REFRESH_INTERVAL: float = number_setting(86400.0, least=0)
+    REFRESH_BATCH: int = number_setting(8, least=1)
+    REFRESH_LEASE: float = number_setting(300.0, least=1)
 
     # Live events: how long a slow client is waited for, when an open connection ends
     # and has to authenticate again, and how often an idle stream sends a comment.
-    CLIENT_PATIENCE: float = number(5.0, least=0.1)
-    CONNECTION_LIFETIME: float = number(3600.0, least=0.1)
-    HEARTBEAT: float = number(15.0, least=0.1)
+    CLIENT_PATIENCE: float = number_setting(5.0, least=0.1)
+    CONNECTION_LIFETIME: float = number_setting(3600.0, least=0.1)
+    HEARTBEAT: float = number_setting(15.0, least=0.1)
 
 
 conf = Settings()
@@ -145,7 +145,7 @@ def declared_settings(owner: type = Settings) -> Iterator[Setting[Any]]:
     return (value for value in vars(owner).values() if isinstance(value, Setting))
 
 
-def lease_fault(lease: float, timeout: float) -> str:
+def lease_error(lease: float, timeout: float) -> str:
     """Why a claimed probe could come due again while it is still running, or ''."""
     if lease >= timeout + 1:
         return ""

@@ -1,4 +1,6 @@
-"""The questions one may ask of the catalog, on the web and over the API alike."""
+"""Filters for entries and capabilities, shared by the web pages and the API."""
+
+from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -6,176 +8,203 @@ from django.db.models import F
 from django_filters import rest_framework as filters
 from django_filters.fields import MultipleChoiceField
 
-from capabilities.features import may_be_declared
+from capabilities.features import is_valid_feature_name
 from capabilities.kinds import discoverable_kinds, kind_choices
 from capabilities.parsers import protocol_choices
-from capabilities.records import NAME_LIMIT
+from capabilities.records import CAPABILITY_NAME_LIMIT
 from capabilities.spellings import standard_name
 
 from . import search
-from .models import CatalogEntry, Source, Status
+from .models import CatalogEntry, CatalogEntryQuerySet, Source, Status
 
-ORDERS = {
+ENTRY_ORDERINGS = {
     "displayName_asc": ("text__name", "id"),
     "createdAt_desc": ("-created_at", "id"),
     "lastSuccessAt_desc": (F("last_success_at").desc(nulls_last=True), "id"),
 }
-SORTS = [
+ENTRY_SORTS = [
     ("displayName_asc", "Name"),
     ("createdAt_desc", "Newest first"),
-    ("lastSuccessAt_desc", "Last seen alive"),
+    ("lastSuccessAt_desc", "Last successful probe"),
 ]
-
-
-# Each is a condition of its own, and a database takes only so many.
+# Each feature adds a subquery, and databases limit their number.
 FEATURE_LIMIT = 20
 
 
-class CapabilityQuestion(forms.Form):
-    """The questions one may ask of capabilities, on the web and over the API alike."""
+class CapabilitySearchForm(forms.Form):
+    """Validate the parameters of a capability search."""
 
-    help = {
-        "q": "Words that must all occur in name, description or tags;"
-        " double quotes keep a phrase together.",
+    help_texts = {
+        "q": "Search terms, all of which must occur in the name, description or tags."
+        " Double quotes group words into a phrase.",
         "kind": "A discoverable kind, such as `a2a.skill`.",
+        "sort": "Sort order.",
     }
 
     q = forms.CharField(required=False, max_length=search.QUERY_LIMIT, strip=False)
     kind = forms.ChoiceField(required=False)
     sort = forms.ChoiceField(required=False, choices=search.SORTS)
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        known = discoverable_kinds()
-        self.fields["kind"].choices = [(kind, kind) for kind in known]
-        words = f"%(value)s is not one of: {', '.join(known)}."
-        self.fields["kind"].error_messages["invalid_choice"] = words
+        slugs = discoverable_kinds()
+        field = cast(forms.ChoiceField, self.fields["kind"])
+        field.choices = [(slug, slug) for slug in slugs]
+        message = f"%(value)s is not one of: {', '.join(slugs)}."
+        field.error_messages["invalid_choice"] = message
 
-    def question(self) -> search.Question:
-        """What was asked; where a value makes no sense, as if it were not there."""
+    def search_query(self) -> search.SearchQuery:
+        """Return the search query; invalid values are ignored."""
         self.is_valid()
-        asked = {name: value for name, value in self.cleaned_data.items() if value}
-        return search.Question(**asked)
+        values = {name: value for name, value in self.cleaned_data.items() if value}
+        return search.SearchQuery(**values)
 
 
-class AnyOfFilter(filters.BaseInFilter, filters.ChoiceFilter):
-    """A comma-separated list of choices, any of which will do."""
+class CommaSeparatedChoiceFilter(filters.BaseInFilter, filters.ChoiceFilter):
+    """Match any choice of a comma-separated list."""
 
-    def filter(self, entries, value):
-        return super().filter(entries, [choice for choice in value or [] if choice])
+    def filter(
+        self, entries: CatalogEntryQuerySet, value: list[str] | None
+    ) -> CatalogEntryQuerySet:
+        choices = [choice for choice in value or [] if choice]
+        filtered: CatalogEntryQuerySet = super().filter(entries, choices)
+        return filtered
 
 
-class ChoicesField(MultipleChoiceField):
-    """Choices from a parameter given any number of times; empty ones are absent."""
+class RepeatedChoiceField(MultipleChoiceField):
+    """Choices from a repeatable parameter; empty values are ignored."""
 
-    def to_python(self, value):
+    def to_python(self, value: Any) -> list[str]:
         return [choice for choice in super().to_python(value) if choice]
 
 
-class SomeOfFilter(filters.MultipleChoiceFilter):
-    """A choice given any number of times, any of which will do."""
+class RepeatedChoiceFilter(filters.MultipleChoiceFilter):
+    """Match any choice of a repeatable parameter."""
 
-    field_class = ChoicesField
+    field_class = RepeatedChoiceField
 
 
-class TextsField(forms.Field):
-    """Any number of texts, from a parameter given any number of times."""
+class FeatureNamesField(forms.Field):
+    """Feature names in any spelling, from a repeatable parameter."""
 
     widget = forms.MultipleHiddenInput
 
-    def to_python(self, value):
-        clean = forms.CharField(
-            required=False, strip=False, max_length=NAME_LIMIT
-        ).clean
-        texts = [text for text in map(clean, value or []) if text]
-        if len(texts) > FEATURE_LIMIT:
+    def to_python(self, value: Any) -> list[str]:
+        text_field = forms.CharField(
+            required=False, strip=False, max_length=CAPABILITY_NAME_LIMIT
+        )
+        names = [name for name in map(text_field.clean, value or []) if name]
+        if len(names) > FEATURE_LIMIT:
             raise ValidationError(f"May be given at most {FEATURE_LIMIT} times.")
-        return texts
-
-
-class FeaturesField(TextsField):
-    """Names of features, in any spelling."""
-
-    def to_python(self, value):
-        texts = super().to_python(value)
-        unknown = next((text for text in texts if not is_feature(text)), None)
+        unknown = next((name for name in names if not is_feature_name(name)), None)
         if unknown is not None:
             raise ValidationError(f"There is no feature {unknown[:100]!r}.")
-        return [standard_name(text) for text in texts]
+        return [standard_name(name) for name in names]
 
 
-def is_feature(text: str) -> bool:
-    return len(text) <= NAME_LIMIT and may_be_declared(standard_name(text))
+def is_feature_name(text: str) -> bool:
+    return len(text) <= CAPABILITY_NAME_LIMIT and is_valid_feature_name(
+        standard_name(text)
+    )
 
 
-class FeaturesFilter(filters.Filter):
-    """Features, each of which must be declared."""
+class FeatureFilter(filters.Filter):
+    """Match entries that declare every given feature."""
 
-    field_class = FeaturesField
+    field_class = FeatureNamesField
 
 
 class CatalogEntryFilterSet(filters.FilterSet):
-    """Asks the catalog; what a question means is said by querysets and search."""
+    """Translate query parameters into calls of querysets and search."""
 
     q = filters.CharFilter(
         method="filter_q",
         max_length=search.QUERY_LIMIT,
         label="Search",
-        help_text="Words that must all occur in the name, description, endpoint,"
-        " categories, provider or capabilities; double quotes keep a phrase together.",
+        help_text="Search terms, all of which must occur in the name, description,"
+        " endpoint, categories, provider or capabilities. Double quotes group words"
+        " into a phrase.",
     )
     protocol = filters.ChoiceFilter(
-        field_name="agent_type__protocol", choices=protocol_choices, label="Protocol"
+        field_name="agent_type__protocol",
+        choices=protocol_choices,
+        label="Protocol",
+        help_text="Only entries with this protocol.",
     )
-    status = AnyOfFilter(
+    status = CommaSeparatedChoiceFilter(
         choices=Status.choices,
         label="Status",
-        help_text="One or more, comma-separated.",
+        help_text="Only entries with one of these statuses, separated by commas.",
     )
-    kind = SomeOfFilter(
+    kind = RepeatedChoiceFilter(
         choices=kind_choices,
         method="filter_kind",
         label="Offers",
-        help_text="Entries with a capability of this kind, or of any given.",
+        help_text="Only entries that offer a capability of this kind. May be repeated:"
+        " one matching kind is enough.",
     )
-    feature = FeaturesFilter(
+    feature = FeatureFilter(
         method="filter_feature",
         label="Declares",
-        help_text="A feature such as `transport.streaming` that is declared, and not as"
-        " false; repeat for more.",
+        help_text="Only entries that declare this feature, such as"
+        " `transport.streaming`, and not as false. May be repeated: every feature"
+        " must match.",
     )
     provider = filters.CharFilter(
         field_name="agent_type__provider__organization",
         label="Provider",
-        help_text="The organisation's exact name.",
+        help_text="Only entries of the organization with exactly this name.",
     )
-    category = filters.CharFilter(method="filter_category", label="Category")
-    source = filters.ChoiceFilter(choices=Source.choices, label="Source")
+    category = filters.CharFilter(
+        method="filter_category",
+        label="Category",
+        help_text="Only entries in this category; case is ignored.",
+    )
+    source = filters.ChoiceFilter(
+        choices=Source.choices,
+        label="Source",
+        help_text="Only entries that came from this source.",
+    )
     sort = filters.ChoiceFilter(
-        choices=SORTS, method="filter_sort", label="Sort", empty_label=None
+        choices=ENTRY_SORTS,
+        method="filter_sort",
+        label="Sort",
+        empty_label=None,
+        help_text="Sort order; by name if not given.",
     )
 
     class Meta:
         model = CatalogEntry
-        fields = []
+        fields: list[str] = []
 
-    def filter_queryset(self, queryset):
-        by_name = queryset.order_by(*ORDERS["displayName_asc"])
-        return super().filter_queryset(by_name)
+    def filter_queryset(self, queryset: CatalogEntryQuerySet) -> CatalogEntryQuerySet:
+        by_name = queryset.order_by(*ENTRY_ORDERINGS["displayName_asc"])
+        filtered: CatalogEntryQuerySet = super().filter_queryset(by_name)
+        return filtered
 
-    def filter_q(self, entries, name, value: str):
-        return search.matching(entries, value)
+    def filter_q(
+        self, entries: CatalogEntryQuerySet, name: str, value: str
+    ) -> CatalogEntryQuerySet:
+        return search.filter_matching(entries, value)
 
-    def filter_kind(self, entries, name, value: list[str]):
+    def filter_kind(
+        self, entries: CatalogEntryQuerySet, name: str, value: list[str]
+    ) -> CatalogEntryQuerySet:
         return entries.offering(*value) if value else entries
 
-    def filter_feature(self, entries, name, value: list[str]):
+    def filter_feature(
+        self, entries: CatalogEntryQuerySet, name: str, value: list[str]
+    ) -> CatalogEntryQuerySet:
         for feature in value:
             entries = entries.declaring(feature)
         return entries
 
-    def filter_category(self, entries, name, value: str):
-        return search.in_category(entries, value)
+    def filter_category(
+        self, entries: CatalogEntryQuerySet, name: str, value: str
+    ) -> CatalogEntryQuerySet:
+        return search.filter_category(entries, value)
 
-    def filter_sort(self, entries, name, value: str):
-        return entries.order_by(*ORDERS[value])
+    def filter_sort(
+        self, entries: CatalogEntryQuerySet, name: str, value: str
+    ) -> CatalogEntryQuerySet:
+        return entries.order_by(*ENTRY_ORDERINGS[value])

@@ -1,145 +1,160 @@
+from typing import Any
+
 from django import forms
 from django.forms.fields import InvalidJSONInput
 
-from capabilities.documents import BYTES_LIMIT, read_json, text_fault
-from capabilities.parsers import ParseError, parsers
-from capabilities.problems import Problems, Unreadable, url_fault
+from capabilities.documents import DOCUMENT_BYTES_LIMIT, read_json, text_error
+from capabilities.parsers import ParseError, protocol_choices
+from capabilities.problems import Problems, UnreadableDocument, url_error
 
-from .outbound import FetchError, authorization_fault
-from .registration import Review, look_at, look_at_url
+from .outbound import FetchError, authorization_error
+from .registration import Preview, preview_definition, preview_url
 
 
 class AuthorizationField(forms.CharField):
-    """An Authorization header, typed like a password."""
+    """An Authorization header, entered like a password."""
 
-    def __init__(self, **options):
+    def __init__(self, **options: Any) -> None:
         attributes = {"size": 80, "autocomplete": "off"}
         widget = forms.PasswordInput(attrs=attributes)
         super().__init__(required=False, max_length=8000, widget=widget, **options)
 
-    def validate(self, value):
+    def validate(self, value: str) -> None:
         super().validate(value)
-        if fault := authorization_fault(value):
-            raise forms.ValidationError(f"It {fault}.")
+        if error := authorization_error(value):
+            raise forms.ValidationError(f"The header {error}.")
 
 
 class JSONObjectField(forms.JSONField):
-    """Read as strictly as the API does: what it would refuse comes in by no form."""
+    """A JSON object, validated as strictly as in the API."""
 
-    def to_python(self, value):
+    def to_python(self, value: Any) -> Any:
         if self.disabled or value in self.empty_values:
             return super().to_python(value)
         problems = Problems()
         try:
             document = read_json(value.encode(errors="replace"), problems)
-        except Unreadable as unreadable:
-            raise forms.ValidationError(f"This {unreadable}.") from unreadable
-        for first in (*problems.errors, *problems.warnings):
-            raise forms.ValidationError(f"{first.path} {first.message}.")
+        except UnreadableDocument as error:
+            raise forms.ValidationError(f"The value {error}.") from error
+        for problem in (*problems.errors, *problems.warnings):
+            raise forms.ValidationError(f"{problem.path} {problem.message}.")
         return document
 
-    def clean(self, value):
+    def clean(self, value: Any) -> Any:
         return super().clean(value) or {}
 
-    def bound_data(self, data, initial):
-        """As it was typed: some of it cannot even be shown."""
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Return the submitted text; parsed JSON may not be serializable again."""
         return initial if self.disabled else InvalidJSONInput(data)
 
 
 class RefreshForm(forms.Form):
-    """For a running MCP server that asks who is there."""
+    """The Authorization header for an MCP server that requires one."""
 
     authorization = AuthorizationField(
-        help_text="An Authorization header. Used once, never stored."
+        help_text="Authorization header. Used once and never stored."
     )
 
 
+def protocol_field_choices() -> list[tuple[str, str]]:
+    return [("", "Auto-detect"), *protocol_choices()]
+
+
 class RegisterForm(forms.Form):
-    """A URL to fetch, a definition to paste, or a file: one of the three."""
+    """A URL to fetch, a pasted definition, or an uploaded file."""
 
     url = forms.CharField(
         label="URL",
         required=False,
         max_length=2000,
         widget=forms.TextInput(attrs={"size": 80, "inputmode": "url"}),
-        help_text="Of a definition, of a host that keeps one at a known path, of a"
-        " running MCP server, or of an AG-UI agent.",
+        help_text="URL of a definition, of a host that publishes one at a well-known"
+        " path, of an MCP server, or of an AG-UI agent.",
     )
     authorization = AuthorizationField(
-        help_text="An Authorization header, for the host of the URL. Used once, never"
-        " stored; what is read with it is refreshed only by hand.",
+        help_text="Authorization header for the host of the URL. Used once and never"
+        " stored, so a definition fetched with it is not refreshed automatically.",
     )
     capabilities_url = forms.CharField(
         label="Capabilities URL",
         required=False,
         max_length=2000,
         widget=forms.TextInput(attrs={"size": 80, "inputmode": "url"}),
-        help_text="Where an AG-UI agent tells what it supports, if not at its own"
-        " address followed by /capabilities.",
+        help_text="Where an AG-UI agent publishes its capabilities, if not at its own"
+        " URL followed by /capabilities.",
     )
     definition = forms.CharField(
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 14, "cols": 90, "spellcheck": "false"}),
-        help_text="JSON, or a text with YAML or TOML on top.",
+        help_text="JSON, or text with YAML or TOML front matter.",
     )
-    file = forms.FileField(required=False, help_text="Instead of pasting it.")
+    file = forms.FileField(
+        required=False, help_text="Upload the definition instead of pasting it."
+    )
     endpoint = forms.CharField(
         required=False,
         max_length=2000,
         widget=forms.TextInput(attrs={"size": 80, "inputmode": "url"}),
-        help_text="Where the agent is, if what you paste does not say (AG-UI).",
+        help_text="URL of the agent, if the definition does not contain it (AG-UI).",
     )
     protocol = forms.ChoiceField(
-        required=False, help_text="Usually recognised from the content."
+        required=False,
+        choices=protocol_field_choices,
+        help_text="Usually detected from the content.",
     )
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.fields["protocol"].choices = [("", "Recognise it"), *parsers.choices()]
+    def clean_definition(self) -> bytes:
+        # Browsers submit every line break as CRLF.
+        definition: str = self.cleaned_data["definition"].replace("\r\n", "\n")
+        if error := text_error(definition):
+            raise forms.ValidationError(f"The text {error}.")
+        return self.check_size(definition.encode())
 
-    def clean_definition(self):
-        # Browsers send every line end as two characters; nobody typed the first.
-        definition = self.cleaned_data["definition"].replace("\r\n", "\n")
-        if text_fault(definition):
-            raise forms.ValidationError(f"The text {text_fault(definition)}.")
-        return self.bounded(definition.encode())
-
-    def clean_endpoint(self):
-        endpoint = self.cleaned_data["endpoint"].strip()
-        if endpoint and (fault := url_fault(endpoint)):
-            raise forms.ValidationError(f"The URL {fault}.")
+    def clean_endpoint(self) -> str:
+        endpoint: str = self.cleaned_data["endpoint"].strip()
+        if endpoint and (error := url_error(endpoint)):
+            raise forms.ValidationError(f"The URL {error}.")
         return endpoint
 
-    def clean_file(self):
+    def clean_file(self) -> bytes:
         file = self.cleaned_data["file"]
-        return self.bounded(file.read(BYTES_LIMIT + 1)) if file else b""
+        return self.check_size(file.read(DOCUMENT_BYTES_LIMIT + 1)) if file else b""
 
-    def bounded(self, raw: bytes) -> bytes:
-        if len(raw) > BYTES_LIMIT:
-            raise forms.ValidationError(f"Larger than {BYTES_LIMIT} bytes.")
+    def check_size(self, raw: bytes) -> bytes:
+        if len(raw) > DOCUMENT_BYTES_LIMIT:
+            raise forms.ValidationError(
+                f"The definition must not exceed {DOCUMENT_BYTES_LIMIT} bytes."
+            )
         return raw
 
-    def clean(self):
-        cleaned = super().clean()
-        given = [name for name in ("url", "definition", "file") if cleaned.get(name)]
-        if len(given) != 1 and not self.errors:
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        names = ("url", "definition", "file")
+        sources = [name for name in names if self.cleaned_data.get(name)]
+        if len(sources) != 1 and not self.errors:
             raise forms.ValidationError(
-                "Give one of the three: a URL, a definition or a file."
+                "Provide exactly one of a URL, a definition or a file."
             )
-        return cleaned
+        return self.cleaned_data
 
-    def review(self) -> Review | None:
-        """What was given, looked at; None, with the reason told, if it cannot be."""
-        asked = self.cleaned_data
+    def preview(self) -> Preview | None:
+        """Preview the submitted definition; add an error to the form and return None if
+        it cannot be fetched.
+        """
+        data = self.cleaned_data
+        if not data["url"]:
+            raw = data["definition"] or data["file"]
+            return preview_definition(raw, data["protocol"], data["endpoint"])
         try:
-            if asked["url"]:
-                given = ("url", "protocol", "authorization", "capabilities_url")
-                return look_at_url(*(asked[name] for name in given))
+            return preview_url(
+                data["url"],
+                data["protocol"],
+                data["authorization"],
+                data["capabilities_url"],
+            )
         except FetchError as error:
             self.add_error("url", str(error))
             return None
         except ParseError as error:
-            return Review(error.reading)
-        raw = asked["definition"] or asked["file"]
-        return look_at(raw, asked["protocol"], asked["endpoint"])
+            return Preview(error.result)

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from .health import Prober, in_database, prune_history, spread
-from .registration import refresh_due
+from .health import Prober, add_jitter, prune_history, run_in_database
+from .registration import refresh_due_entries
 
 logger = logging.getLogger(__name__)
 
@@ -29,19 +29,19 @@ def add_periodic_task(task: Callable[[], object], seconds: float) -> None:
 async def run() -> None:
     """All of it, until cancelled; what was begun is finished or comes due again."""
     async with Prober() as prober, asyncio.TaskGroup() as group:
-        group.create_task(run_forever(prober.begin, 1.0))
-        group.create_task(run_forever(refresh_due, MINUTE))
+        group.create_task(run_forever(prober.start_due_probes, 1.0))
+        group.create_task(run_forever(refresh_due_entries, MINUTE))
         for task, seconds in periodic_tasks:
-            group.create_task(run_forever(partial(in_database, task), seconds))
+            group.create_task(run_forever(partial(run_in_database, task), seconds))
 
 
 async def run_once() -> int:
     """Everything that is due now; how many were probed."""
     async with Prober() as prober:
-        probed = await prober.round()
-    await refresh_due()
+        probed = await prober.probe_all_due()
+    await refresh_due_entries()
     for task, _ in periodic_tasks:
-        await in_database(task)
+        await run_in_database(task)
     return probed
 
 
@@ -66,4 +66,4 @@ async def run_forever(work: Callable[[], Awaitable[Any]], pause: float) -> None:
             logger.exception("Work in the background failed")
             failures += 1
         longer = min(pause * 2**failures, max(pause, MINUTE))
-        await asyncio.sleep(spread(longer).total_seconds())
+        await asyncio.sleep(add_jitter(longer).total_seconds())

@@ -89,7 +89,9 @@ class CatalogEntryAdmin(admin.ModelAdmin):
 
     def get_search_results(self, request, queryset, search_term):
         """The same search as everywhere else."""
-        return search.matching(queryset, search_term[: search.QUERY_LIMIT]), False
+        return search.filter_matching(
+            queryset, search_term[: search.QUERY_LIMIT]
+        ), False
 
     def save_model(self, request, entry, form, change):
         changes = {name: form.cleaned_data[name] for name in form.changed_data}
@@ -174,5 +176,5 @@ class CatalogEntryAdmin(admin.ModelAdmin):
             "form": form,
         }
         return TemplateResponse(
-            request, "admin/catalog/catalogentry/reason.html", context
+            request, "admin/catalog/catalogentry/change_status.html", context
         )

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from ..forms import RegisterForm
 from ..ingestion import Result
-from ..registration import Expired, accept
+from ..registration import PreviewExpired, confirm_preview
 
 TEMPLATE = "admin/catalog/catalogentry/register.html"
 
@@ -16,18 +16,18 @@ TEMPLATE = "admin/catalog/catalogentry/register.html"
 def register_view(admin, request):
     if not admin.has_add_permission(request):
         raise PermissionDenied
-    if "sealed" in request.POST:
-        return confirm(admin, request)
+    if "signed" in request.POST:
+        return confirm_registration(admin, request)
     given = (request.POST, request.FILES) if request.method == "POST" else ()
     form = RegisterForm(*given)
     review = form.review() if form.is_valid() else None
     return page(admin, request, {"form": form, "review": review})
 
 
-def confirm(admin, request):
+def confirm_registration(admin, request):
     try:
-        outcome, told = accept(request.POST["sealed"])
-    except Expired:
+        outcome, told = confirm_preview(request.POST["signed"])
+    except PreviewExpired:
         messages.error(request, "The preview has expired. Please look again.")
         return page(admin, request, {"form": RegisterForm()})
     if outcome.result == Result.CREATED:

@@ -13,13 +13,13 @@ from capabilities.parsers import ProtocolNotDetected
 
 from ..models import AgentType, CatalogEntry, Provider, Source, Status
 from ..registration import register
-from ..search import save_entry, state_change
-from .past import invent_past
+from ..search import build_state_changed, save_entry
+from .history import create_history
 
 HERE = files(__name__)
 
 
-def agents() -> list[dict[str, Any]]:
+def read_story() -> list[dict[str, Any]]:
     """The story: for each agent its definitions, oldest first, and its health."""
     story: list[dict[str, Any]] = json.loads(HERE.joinpath("story.json").read_bytes())
     return story
@@ -30,7 +30,7 @@ def load() -> Iterator[CatalogEntry]:
 
     Those of a protocol that this project left out are passed over.
     """
-    for agent in agents():
+    for agent in read_story():
         try:
             with transaction.atomic():
                 entry = load_agent(agent)
@@ -57,9 +57,9 @@ def load_agent(agent: dict[str, Any]) -> CatalogEntry:
     entry.last_success_at = None if since is None else now - timedelta(minutes=since)
     if entry.status != Status.UNKNOWN and not entry.declared:
         entry.last_probed_at = now
-    changes = [state_change(entry, before)] if entry.status != before else []
+    changes = [build_state_changed(entry, before)] if entry.status != before else []
     save_entry(entry, *changes)
-    invent_past(entry)
+    create_history(entry)
     return entry
 
 

@@ -19,7 +19,7 @@ from .bus import EntryIngested, EntryRemoved, StateChanged
 GROUP = "catalog"
 VIEW = "catalog.view_catalogentry"
 # Closed with this, one should come back, and look at all again.
-COME_AGAIN = 4000
+RECONNECT_CODE = 4000
 REASON = 100
 
 
@@ -86,12 +86,12 @@ class EventConsumerMixin:
     permission = VIEW
     group = GROUP
     # The parameters it knows.
-    takes: tuple[str, ...] = ()
+    allowed_parameters: tuple[str, ...] = ()
 
     @classmethod
-    def fault(cls, query: bytes) -> str:
+    def query_error(cls, query: bytes) -> str:
         """What is wrong with a question, in words; nothing when it will do."""
-        unknown = sorted(query_parameters(query).keys() - set(cls.takes))
+        unknown = sorted(query_parameters(query).keys() - set(cls.allowed_parameters))
         return f"Unknown parameter: {unknown[0]}" if unknown else ""
 
     async def listen(self) -> None:
@@ -106,11 +106,11 @@ class EventConsumerMixin:
             self.end.cancel()
             await self.channel_layer.group_discard(self.group, self.channel_name)
 
-    def wants(self, content: dict[str, Any]) -> bool:
+    def wants_event(self, content: dict[str, Any]) -> bool:
         return True
 
     async def live_message(self, event: dict[str, Any]) -> None:
-        if not self.wants(event["content"]):
+        if not self.wants_event(event["content"]):
             return
         try:
             async with asyncio.timeout(conf.CLIENT_PATIENCE):
@@ -143,9 +143,9 @@ class LiveConsumer(EventConsumerMixin, AsyncJsonWebsocketConsumer):
         if not await database_sync_to_async(user.has_perm)(self.permission):
             known = user.is_authenticated
             return (4403, "Not permitted") if known else (4401, "Not authenticated")
-        fault = self.fault(self.scope["query_string"])
+        query_error = self.query_error(self.scope["query_string"])
         # As much as the frame that closes a socket has room for.
-        return (4400, fault[:REASON]) if fault else None
+        return (4400, query_error[:REASON]) if query_error else None
 
     async def disconnect(self, code: int) -> None:
         await self.stop_listening()
@@ -157,7 +157,7 @@ class LiveConsumer(EventConsumerMixin, AsyncJsonWebsocketConsumer):
         await self.send_json(content)
 
     async def disconnect_client(self) -> None:
-        await self.close(COME_AGAIN)
+        await self.close(RECONNECT_CODE)
 
 
 class LiveStream(EventConsumerMixin, AsyncHttpConsumer):

@@ -1,11 +1,18 @@
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar
 
-def progress_bar(items: Iterable[Any] | None, label: str, length: int | None = None):
+V = TypeVar("V")
+
+
+def progress_bar(
+    items: Iterable[V] | None, label: str, length: int | None = None
+) -> "ProgressBar[V]":
     """Return a progress bar on stderr; it is hidden unless stderr is a terminal."""
     return click.progressbar(
         items,

@@ -9,13 +9,13 @@ from capabilities.parsers import protocol_choices
 from .capability import capability_count
 
 
-def agent_key(protocol: str, endpoint: str) -> str:
+def compute_agent_key(protocol: str, endpoint: str) -> str:
     """What makes two definitions the same agent, whatever their versions."""
     return hashlib.sha256(f"{protocol}{endpoint}".encode()).hexdigest()
 
 
 class AgentTypeQuerySet(models.QuerySet):
-    def versions_of(self, entry):
+    def versions_for(self, entry):
         """Every version of an entry's agent, the newest first, with what changed."""
         changes = entry.changes.defer("replaced_definition")
         known = self.filter(agent_key=entry.agent_key)

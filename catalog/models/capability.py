@@ -15,7 +15,7 @@ class CapabilityQuerySet(models.QuerySet):
         declared = self.filter(kind=FEATURE.slug, name__in=list(names))
         return declared.exclude(properties={"value": False})
 
-    def offered(self, kind, name):
+    def current_offers(self, kind, name):
         """One capability as each agent offers it now, in all statuses, by agent."""
         return (
             self.filter(kind=kind, name=name, agent_type__entry__isnull=False)
@@ -58,7 +58,7 @@ class Capability(models.Model):
         return self.name
 
     @classmethod
-    def of(cls, agent_type, record: CapabilityRecord):
+    def from_record(cls, agent_type, record: CapabilityRecord):
         return cls(
             agent_type=agent_type,
             kind=record.kind,
@@ -70,7 +70,7 @@ class Capability(models.Model):
     @property
     def record(self) -> CapabilityRecord:
         """The same as its protocol's parser would read it."""
-        made = kinds.get(self.kind).record.of
+        made = kinds.get(self.kind).record_class.from_stored
         return made(self.name, self.description, self.properties)
 
     @property

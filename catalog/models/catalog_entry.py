@@ -5,10 +5,10 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import timezone
 
-from capabilities.features import COUNTED
-from capabilities.kinds import kinds_of_role
-from capabilities.parsers import is_reachable
-from capabilities.records import is_web
+from capabilities.features import COUNTED_FEATURES
+from capabilities.kinds import kinds_with_role
+from capabilities.parsers import can_be_probed
+from capabilities.records import is_web_url
 
 from ..events import EntryRemoved, publish
 from .agent_type import AgentType
@@ -24,7 +24,7 @@ class Status(models.TextChoices):
 
 
 # Those an index of reachable agents shows.
-REACHABLE = (Status.ACTIVE, Status.DEGRADED)
+REACHABLE_STATUSES = (Status.ACTIVE, Status.DEGRADED)
 
 
 class Source(models.TextChoices):
@@ -56,16 +56,18 @@ class CatalogEntryQuerySet(models.QuerySet):
 
     def declaring(self, feature):
         """Keep entries that declare a feature, and not as false; or have any of it."""
-        if counted := [role for role, name in COUNTED.items() if name == feature]:
-            return self.offering(*kinds_of_role(*counted))
+        if counted := [
+            role for role, name in COUNTED_FEATURES.items() if name == feature
+        ]:
+            return self.offering(*kinds_with_role(*counted))
         declared = Capability.objects.declaring_features([feature])
         return self.filter(Exists(declared.filter(agent_type=OuterRef("agent_type"))))
 
-    def watched(self) -> "CatalogEntryQuerySet":
+    def monitored(self) -> "CatalogEntryQuerySet":
         """Keep entries that may be asked and changed without anybody's doing."""
         return self.exclude(status=Status.DEPRECATED).exclude(source=Source.DEMO)
 
-    def to_be_asked(self) -> "CatalogEntryQuerySet":
+    def with_agent_type(self) -> "CatalogEntryQuerySet":
         """With where each is, and without its definition."""
         return self.select_related("agent_type").defer("agent_type__raw_definition")
 
@@ -168,11 +170,11 @@ class CatalogEntry(models.Model):
     @property
     def can_be_refreshed(self) -> bool:
         """Whether its definition is published somewhere that we know."""
-        somewhere = bool(self.source_url) or is_web(self.agent_type.endpoint)
+        somewhere = bool(self.source_url) or is_web_url(self.agent_type.endpoint)
         return somewhere and self.source != Source.DEMO
 
     @property
     def declared(self) -> bool:
         """Active by its own word: there is no address to probe."""
         agent_type = self.agent_type
-        return not is_reachable(agent_type.protocol, agent_type.endpoint)
+        return not can_be_probed(agent_type.protocol, agent_type.endpoint)

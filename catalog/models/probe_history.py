@@ -31,8 +31,8 @@ class ProbeResult(models.Model):
         return not self.error
 
 
-class HourCountQuerySet(models.QuerySet):
-    def count_probes(self, owner: str, probes: Mapping[tuple[Any, datetime], Any]):
+class HourlyCountQuerySet(models.QuerySet):
+    def add_probes(self, owner: str, probes: Mapping[tuple[Any, datetime], Any]):
         """One more each, by owner and hour; the caller holds the owners meanwhile."""
         owners = {key for key, _ in probes}
         hours = {hour for _, hour in probes}
@@ -49,7 +49,7 @@ class HourCountQuerySet(models.QuerySet):
         )
 
 
-class Counted:
+class UptimeMixin:
     """What follows from counts of probes."""
 
     probes: Any
@@ -68,7 +68,7 @@ class Counted:
         return round(self.latency_total_ms / answered) if timed else None
 
 
-class HourCount(Counted, models.Model):
+class HourlyCount(UptimeMixin, models.Model):
     """All probes of something in one hour, counted."""
 
     hour = models.DateTimeField(db_index=True)
@@ -77,7 +77,7 @@ class HourCount(Counted, models.Model):
     # Of the probes that were answered, all together.
     latency_total_ms = models.PositiveBigIntegerField(default=0)
 
-    objects = HourCountQuerySet.as_manager()
+    objects = HourlyCountQuerySet.as_manager()
 
     class Meta:
         abstract = True
@@ -92,7 +92,7 @@ class HourCount(Counted, models.Model):
         self.latency_total_ms += latency_ms or 0
 
 
-class HealthHour(HourCount):
+class HealthHour(HourlyCount):
     """Of an entry; kept for ninety days."""
 
     entry = models.ForeignKey(
@@ -102,7 +102,7 @@ class HealthHour(HourCount):
         db_index=False,
     )
 
-    class Meta(HourCount.Meta):
+    class Meta(HourlyCount.Meta):
         db_table = "health_hours"
         constraints = [
             models.UniqueConstraint(

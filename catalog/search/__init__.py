@@ -1,33 +1,34 @@
 """Finding agents and capabilities by what they say: fold, index, ask."""
 
-from .entries import in_category, matching
+from .entries import filter_category, filter_matching
 from .entry_writer import (
+    build_state_changed,
     save_entry,
     save_provider,
     save_seen,
     save_states,
-    state_change,
 )
 from .fts import create_text_index
-from .indexer import rebuild
-from .normalize import QUERY_LIMIT, fold, terms
-from .query import SORTS, Question, find, kind_counts
+from .indexer import rebuild_index
+from .normalize import QUERY_LIMIT, fold, parse_terms
+from .query import SORTS, SearchPage, SearchQuery, kind_counts, search_capabilities
 
 __all__ = [
     "QUERY_LIMIT",
     "SORTS",
-    "Question",
+    "SearchPage",
+    "SearchQuery",
+    "build_state_changed",
     "create_text_index",
-    "find",
+    "filter_category",
+    "filter_matching",
     "fold",
-    "in_category",
     "kind_counts",
-    "matching",
-    "rebuild",
+    "parse_terms",
+    "rebuild_index",
     "save_entry",
     "save_provider",
     "save_seen",
     "save_states",
-    "state_change",
-    "terms",
+    "search_capabilities",
 ]

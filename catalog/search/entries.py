@@ -5,18 +5,20 @@ from django.db.models.functions import StrIndex
 from django.db.models.lookups import GreaterThan
 
 from ..models import CatalogEntry
-from .normalize import SEPARATOR, fold, terms
+from .normalize import SEPARATOR, fold, parse_terms
 
 
-def matching(entries: QuerySet[CatalogEntry], query: str) -> QuerySet[CatalogEntry]:
+def filter_matching(
+    entries: QuerySet[CatalogEntry], query: str
+) -> QuerySet[CatalogEntry]:
     """Keep entries in whose text every term occurs."""
-    for term in terms(query):
+    for term in parse_terms(query):
         place = StrIndex("text__text", Value(term))
         entries = entries.filter(GreaterThan(place, Value(0)))
     return entries
 
 
-def in_category(
+def filter_category(
     entries: QuerySet[CatalogEntry], category: str
 ) -> QuerySet[CatalogEntry]:
     """Keep entries of one category, whatever its case."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from ..events import EntryIngested, StateChanged, publish
-from ..models import REACHABLE, CatalogEntry, Provider
+from ..models import REACHABLE_STATUSES, CatalogEntry, Provider
 from .indexer import index_entries
 
 EntryEvent = EntryIngested | StateChanged
@@ -52,7 +52,7 @@ def save_states(
     if crossed:
         index_entries(CatalogEntry.objects.filter(pk__in=crossed))
     for entry in changed:
-        publish(state_change(entry, before[entry.pk]))
+        publish(build_state_changed(entry, before[entry.pk]))
 
 
 def save_provider(provider: Provider) -> None:
@@ -63,10 +63,10 @@ def save_provider(provider: Provider) -> None:
 
 def crosses(before: str, after: str) -> bool:
     """Whether an agent became reachable, or ceased to be."""
-    return (before in REACHABLE) != (after in REACHABLE)
+    return (before in REACHABLE_STATUSES) != (after in REACHABLE_STATUSES)
 
 
-def state_change(entry: CatalogEntry, before: str) -> StateChanged:
+def build_state_changed(entry: CatalogEntry, before: str) -> StateChanged:
     return StateChanged(
         entry.pk, before, entry.status, entry.latency_ms, entry.last_error
     )

@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet
 from capabilities.features import FEATURE
 from capabilities.kinds import kinds
 
-from ..models import REACHABLE, Capability, CatalogEntry, EntryText, SearchRow
+from ..models import REACHABLE_STATUSES, Capability, CatalogEntry, EntryText, SearchRow
 from .fts import rebuild_text_index
 from .normalize import SEPARATOR, fold, sort_key
 
@@ -27,7 +27,7 @@ def index_entries(entries: QuerySet[CatalogEntry]) -> None:
         index_chunk(chunk)
 
 
-def rebuild() -> Iterator[int]:
+def rebuild_index() -> Iterator[int]:
     """Write it all anew, chunk by chunk; tells of each how many entries it held."""
     with transaction.atomic():
         rebuild_text_index(connection)
@@ -67,7 +67,7 @@ def batched(items: Iterator[T], size: int) -> Iterator[list[T]]:
 
 def search_rows(entry: CatalogEntry) -> Iterator[SearchRow]:
     """A row for each capability, while the agent can be reached."""
-    if entry.status not in REACHABLE:
+    if entry.status not in REACHABLE_STATUSES:
         return
     entry_name = sort_key(fold(entry.display_name))
     for capability in entry.agent_type.capabilities.all():
@@ -109,7 +109,7 @@ def capability_texts(capability: Capability) -> Iterable[str]:
         return
     yield from (capability.name, capability.description)
     kind = kinds.get(capability.kind)
-    for key in kind.searched if kind else ():
+    for key in kind.search_properties if kind else ():
         value = capability.properties.get(key)
         values = value if isinstance(value, list) else [value]
         yield from (text for text in values if isinstance(text, str))

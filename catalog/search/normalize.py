@@ -20,7 +20,7 @@ def fold(text: str) -> str:
     return folded.replace(SEPARATOR, " ")
 
 
-def terms(query: str) -> list[str]:
+def parse_terms(query: str) -> list[str]:
     """Words and "quoted phrases", folded; a lone quote is an ordinary character."""
     found = (phrase or word for phrase, word in TERM.findall(fold(query)))
     return list(dict.fromkeys(found))

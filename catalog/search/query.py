@@ -15,7 +15,7 @@ from capabilities.kinds import discoverable_kinds, kinds
 
 from ..metrics import SEARCH_SECONDS
 from ..models import SearchRow
-from .normalize import terms
+from .normalize import parse_terms
 
 ORDERS = {
     "name_asc": ("name", "kind", "entry_name", "entry_id", "capability_id"),
@@ -62,7 +62,7 @@ FEW = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchQuery:
     q: str = ""
     kind: str = ""
     sort: str = "name_asc"
@@ -73,7 +73,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SearchPage:
     total: int
     items: list[dict[str, Any]]
 
@@ -94,17 +94,19 @@ class Unordered(Func):
 
 
 @SEARCH_SECONDS.time()
-def find(question: Question, limit: int, offset: int = 0) -> Page:
+def search_capabilities(
+    question: SearchQuery, limit: int, offset: int = 0
+) -> SearchPage:
     """A page of what matches, in the order asked for, and how many there are."""
-    if terms(question.q):
+    if parse_terms(question.q):
         order = [sortable(name) for name in ORDERS[question.sort]]
-        found = list(matching(question).order_by().values_list(*order)[: FEW + 1])
+        found = list(matching_rows(question).order_by().values_list(*order)[: FEW + 1])
         if len(found) <= FEW:
             # Read once, they are counted and sorted: byte order is Python's own.
             keys = [UUID(row[-1]) for row in sorted(found)[offset : offset + limit]]
-            return Page(len(found), shown(keys))
-    total = matching(question).count()
-    return Page(total, shown(window(question, total, limit, offset)))
+            return SearchPage(len(found), shown(keys))
+    total = matching_rows(question).count()
+    return SearchPage(total, shown(window(question, total, limit, offset)))
 
 
 def sortable(name: str) -> str | Cast:
@@ -112,13 +114,13 @@ def sortable(name: str) -> str | Cast:
     return Cast(name, CharField()) if name.endswith("_id") else name
 
 
-def window(question: Question, total: int, limit: int, offset: int) -> list[UUID]:
+def window(question: SearchQuery, total: int, limit: int, offset: int) -> list[UUID]:
     """The keys of one page of many."""
     if offset >= total:
         return []
     first, *others = ORDERS[question.sort]
     if sorting_is_quicker(question, total, offset + limit):
-        rows = matching(question).order_by(Unordered(first), *others)
+        rows = matching_rows(question).order_by(Unordered(first), *others)
     else:
         rows = in_passing(question).order_by(first, *others)
     # All of it stands in the ordering indexes: no row is read to be passed over.
@@ -128,39 +130,39 @@ def window(question: Question, total: int, limit: int, offset: int) -> list[UUID
 
 def kind_counts(q: str) -> dict[str, int]:
     """How many match of each discoverable kind, of those too that have none."""
-    rows = matching(Question(q)).order_by().values_list("kind")
+    rows = matching_rows(SearchQuery(q)).order_by().values_list("kind")
     counted = dict(rows.annotate(Count("id")))
     return {kind: counted.get(kind, 0) for kind in discoverable_kinds()}
 
 
-def sorting_is_quicker(question: Question, total: int, wanted: int) -> bool:
+def sorting_is_quicker(question: SearchQuery, total: int, wanted: int) -> bool:
     """Or whether a walk along the ordering index soon meets enough of so many."""
-    if not terms(question.q):
+    if not parse_terms(question.q):
         return False
     return total * total < wanted * of_kinds(question).count()
 
 
-def of_kinds(question: Question) -> QuerySet[SearchRow]:
+def of_kinds(question: SearchQuery) -> QuerySet[SearchRow]:
     return SearchRow.objects.filter(kind__in=question.kinds)
 
 
-def matching(question: Question) -> QuerySet[SearchRow]:
+def matching_rows(question: SearchQuery) -> QuerySet[SearchRow]:
     """Rows in whose text every term occurs, looked up by what they say."""
-    words = terms(question.q)
+    words = parse_terms(question.q)
     if not words:
         return of_kinds(question)
     rows = SearchRow.objects.alias(its_kind=Unindexed("kind"))
     return containing(rows.filter(its_kind__in=question.kinds), words, "id")
 
 
-def in_passing(question: Question) -> QuerySet[SearchRow]:
+def in_passing(question: SearchQuery) -> QuerySet[SearchRow]:
     """The same rows, each looked at as a walk along an ordering index passes it."""
     rows = SearchRow.objects.alias(its_kind=Unindexed("kind"), its_id=Unindexed("id"))
     if question.kind:
         rows = rows.filter(kind=question.kind)
     else:
         rows = rows.filter(its_kind__in=question.kinds)
-    return containing(rows, terms(question.q), "its_id")
+    return containing(rows, parse_terms(question.q), "its_id")
 
 
 def containing(
@@ -200,7 +202,7 @@ def instance(row: dict[str, Any]) -> dict[str, Any]:
     """One capability of one agent, with all the fields, whatever its kind."""
     properties = row["properties"]
     kind = kinds.get(row["kind"])
-    listed = kind.listed if kind else ()
+    listed = kind.list_properties if kind else ()
     for name in ("tags", "input_modes", "output_modes"):
         row[name] = properties.get(name) if name in listed else None
     row["agent_id"] = str(row["agent_id"])

@@ -8,20 +8,20 @@ from django.core.management.base import BaseCommand, CommandError
 
 from capabilities.parsers import ParseError, parsers
 from catalog.models import Source
-from catalog.outbound import FetchError, authorization_fault
+from catalog.outbound import FetchError, authorization_error
 from catalog.registration import (
-    ImportRefused,
-    Item,
-    NotTransferable,
+    ImportFailed,
+    ImportItem,
+    InvalidExportLine,
     import_url,
-    items_in,
+    iter_import_items,
     register,
 )
 
 from ..progress import progress_bar
 
 URL = re.compile(r"[A-Za-z][\w+.-]*://")
-REFUSALS = (FetchError, ImportRefused, NotTransferable, ValidationError)
+REFUSALS = (FetchError, ImportFailed, InvalidExportLine, ValidationError)
 
 
 class UsageError(CommandError):
@@ -62,7 +62,7 @@ class Command(BaseCommand):
             name: options[name]
             for name in ("endpoint", "capabilities_url", "authorization")
         }
-        items = list(items_of(targets, protocol, **given))
+        items = list(targeted_items(targets, protocol, **given))
         results: Counter[str] = Counter()
         lines: list[str] = []
         with progress_bar(items, "Importing") as progress:
@@ -77,34 +77,34 @@ class Command(BaseCommand):
             raise SystemExit(1)
 
 
-def items_of(targets, protocol, endpoint, capabilities_url, authorization):
+def targeted_items(targets, protocol, endpoint, capabilities_url, authorization):
     """What each target holds; options for a single agent are refused for several."""
     urls = [target for target in targets if URL.match(target)]
     paths = [Path(target) for target in targets if target not in urls]
     if (authorization or capabilities_url) and len(urls) > 1:
         raise UsageError("Give one URL at a time with what is meant for one.")
-    if fault := authorization_fault(authorization):
+    if fault := authorization_error(authorization):
         raise UsageError(f"--authorization {fault}")
     for url in urls:
         given = (url, protocol, authorization, capabilities_url)
-        yield Item(url, partial(import_url, *given))
+        yield ImportItem(url, partial(import_url, *given))
     if endpoint:
         if len(paths) != 1 or not paths[0].is_file():
             raise UsageError("--endpoint is for one file")
-        given = {"usual": Source.IMPORT, "endpoint": endpoint}
+        given = {"default_source": Source.IMPORT, "endpoint": endpoint}
         raw = paths[0].read_bytes()
-        yield Item(str(paths[0]), partial(register, raw, protocol, **given))
+        yield ImportItem(str(paths[0]), partial(register, raw, protocol, **given))
         return
-    yield from items_in(paths, protocol)
+    yield from iter_import_items(paths, protocol)
 
 
-def import_item(item: Item, results: Counter[str], warnings: bool) -> list[str]:
+def import_item(item: ImportItem, results: Counter[str], warnings: bool) -> list[str]:
     """Import it and count the result; the lines to print about it."""
     reasons: list[str] = []
     try:
         outcome = item.run()
     except ParseError as error:
-        reasons = [f"{p.path} {p.message}" for p in error.reading.errors]
+        reasons = [f"{p.path} {p.message}" for p in error.result.errors]
     except REFUSALS as error:
         reasons = [str(error)]
     except OSError as error:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from random import Random
 
-from ..health import KEEP_PROBES, hour_of
+from ..health import PROBE_RETENTION, start_of_hour
 from ..models import CatalogEntry, HealthHour, ProbeResult
 
 PAST = timedelta(days=7)
@@ -13,16 +13,16 @@ PAST = timedelta(days=7)
 MISHAP = 0.004
 
 
-def invent_past(entry: CatalogEntry) -> None:
+def create_history(entry: CatalogEntry) -> None:
     """Anew at each loading, so that it always ends now."""
     entry.probe_results.all().delete()
     entry.health_hours.all().delete()
     if entry.last_probed_at is None:
         return
     probes = list(invented(entry, entry.last_probed_at))
-    since = entry.last_probed_at - KEEP_PROBES
+    since = entry.last_probed_at - PROBE_RETENTION
     ProbeResult.objects.bulk_create(probe for probe in probes if probe.at > since)
-    by_hour = groupby(probes, lambda probe: hour_of(probe.at))
+    by_hour = groupby(probes, lambda probe: start_of_hour(probe.at))
     HealthHour.objects.bulk_create(
         counted(entry, hour, list(group)) for hour, group in by_hour
     )
@@ -40,7 +40,7 @@ def invented(entry: CatalogEntry, now: datetime) -> Iterator[ProbeResult]:
     while at < end:
         mishap = whims.random() < MISHAP
         yield answered(entry, at, whims, "HTTP 503" if mishap else "")
-        at += timedelta(minutes=30 if now - at <= KEEP_PROBES else 60)
+        at += timedelta(minutes=30 if now - at <= PROBE_RETENTION else 60)
     yield from (
         answered(entry, end + (now - end) * n / failures, whims, entry.last_error)
         for n in range(1, failures + 1)

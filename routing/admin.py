@@ -6,7 +6,7 @@ from catalog.forms import JSONObjectField
 
 from . import service
 from .models import CapabilityRegistration
-from .service import DuplicateRegistration
+from .service import AlreadyRegisteredError
 
 
 @admin.register(CapabilityRegistration)
@@ -54,7 +54,7 @@ class CapabilityRegistrationAdmin(admin.ModelAdmin):
                 changes = {n: form.cleaned_data[n] for n in form.changed_data}
                 service.update(obj, changes)
             else:
-                service.adopt(obj)
-        except (CapabilityRegistration.DoesNotExist, DuplicateRegistration) as error:
+                service.add_registration(obj)
+        except (CapabilityRegistration.DoesNotExist, AlreadyRegisteredError) as error:
             # Between looking at the form and writing it down, somebody was quicker.
             raise Http404("Somebody changed this meanwhile") from error

@@ -6,23 +6,25 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from . import service
-from .metrics import HOUR
+from .metrics import SECONDS_PER_HOUR
 from .models import CapabilityRegistration, CheckHour, RequestSecond
 
-KEEP_HOURS = timedelta(days=2)
+CHECK_HOUR_RETENTION = timedelta(days=2)
 
 
-def sweep() -> int:
+def remove_drained() -> int:
     """Remove what has drained; how many that was."""
     drained = CapabilityRegistration.objects.filter(drain_until__lte=timezone.now())
-    return service.remove(drained)
+    return service.remove_registrations(drained)
 
 
-def forget() -> None:
+def delete_old_counts() -> None:
     """Old counts; of requests of more than an hour ago the last one is still needed."""
     now = timezone.now()
-    CheckHour.objects.filter(hour__lt=now - KEEP_HOURS).delete()
-    old = RequestSecond.objects.filter(second__lte=int(now.timestamp()) - HOUR)
+    CheckHour.objects.filter(hour__lt=now - CHECK_HOUR_RETENTION).delete()
+    old = RequestSecond.objects.filter(
+        second__lte=int(now.timestamp()) - SECONDS_PER_HOUR
+    )
     same = old.filter(registration=OuterRef("registration"))
     later = same.filter(second__gt=OuterRef("second"))
     RequestSecond.objects.filter(pk__in=old.filter(Exists(later)).values("pk")).delete()

@@ -9,21 +9,21 @@ from catalog.events import EntryIngested
 from catalog.models import CatalogEntry
 
 from . import service
-from .models import CapabilityRegistration, Intent
+from .models import CapabilityRegistration, DesiredState
 
-PROTOCOL, KIND = "config", "config.capability"
+CONFIG_PROTOCOL, CONFIG_CAPABILITY_KIND = "config", "config.capability"
 
 
-def follow(event: Any) -> None:
+def sync_ingested_entry(event: Any) -> None:
     """Also when nothing changed: importing again mends what went wrong before."""
     if isinstance(event, EntryIngested):
-        entries = CatalogEntry.objects.filter(agent_type__protocol=PROTOCOL)
+        entries = CatalogEntry.objects.filter(agent_type__protocol=CONFIG_PROTOCOL)
         if entries.filter(pk=event.entry_id).exists():
-            agree(event.entry_id)
+            sync_registrations(event.entry_id)
 
 
 @transaction.atomic
-def agree(entry_id: UUID) -> None:
+def sync_registrations(entry_id: UUID) -> None:
     """Make the registrations what the file says; those made by hand stay."""
     # Whoever comes second sees what the first did, and the latest definition.
     agents = CatalogEntry.objects.select_for_update(no_key=True)
@@ -38,7 +38,7 @@ def agree(entry_id: UUID) -> None:
             service.register(entry, name, declared=True, **offer)
         elif registration.declared:
             # What drains is on its way out; the file says that it is not.
-            back = {"intent": Intent.ACTIVE} if registration.drain_until else {}
+            back = {"intent": DesiredState.ACTIVE} if registration.drain_until else {}
             service.update(registration, offer | back)
     for registration in known.values():
         if registration.declared:
@@ -47,7 +47,7 @@ def agree(entry_id: UUID) -> None:
 
 def declared(entry: CatalogEntry) -> dict[str, dict[str, Any]]:
     """By name, what the definition says of each capability."""
-    capabilities = entry.agent_type.capabilities.filter(kind=KIND)
+    capabilities = entry.agent_type.capabilities.filter(kind=CONFIG_CAPABILITY_KIND)
     return {
         row.name: {
             "metadata": row.properties.get("metadata") or {},

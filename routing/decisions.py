@@ -7,39 +7,39 @@ from typing import Any
 from django.db.models import Q
 
 from capabilities.documents import read_json
-from capabilities.problems import Problems, Unreadable
-from capabilities.validators import NAME_LIMIT
+from capabilities.problems import Problems, UnreadableDocument
+from capabilities.validators import REGISTRATION_NAME_LIMIT
 
 from . import rotation
-from .models import CapabilityRegistration, Offer
-from .provider_query import providers
-from .strategies import STRATEGIES, Candidate, Ranked
+from .models import CapabilityRegistration, RegistrationMetricsMixin
+from .provider_query import get_providers
+from .strategies import STRATEGIES, RankedCandidate, RoutingCandidate
 
-DEFAULT = "priority"
-SUGGESTIONS = 20
+DEFAULT_STRATEGY = "priority"
+SUGGESTION_LIMIT = 20
 # Comparing takes its time: only with so many, that share the start of such a word.
 COMPARED, WORDS, STEM = 300, 5, 4
 
 
-class InvalidStrategy(ValueError):
+class UnknownStrategyError(ValueError):
     """Not one of the four."""
 
 
-class InvalidMetadataFilter(ValueError):
+class MetadataFilterError(ValueError):
     """Not a JSON object."""
 
 
-class NobodyOffers(LookupError):
+class NoProvidersError(LookupError):
     """No registration for this capability at all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RoutingRequest:
     """What a caller wants to know; `peek` leaves the rotation where it is."""
 
     capability: str
     version: str = ""
-    strategy: str = DEFAULT
+    strategy: str = DEFAULT_STRATEGY
     include_unhealthy: bool = False
     metadata: dict[str, Any] = field(default_factory=dict)
     peek: bool = False
@@ -51,36 +51,36 @@ class Decision:
 
     capability: str
     strategy: str
-    order: list[Ranked]
+    order: list[RankedCandidate]
     total: int
     healthy: int
 
 
-def decide(question: Question) -> Decision:
+def decide(question: RoutingRequest) -> Decision:
     """The order the strategy gives; raises when nobody offers the capability."""
     if question.strategy not in STRATEGIES:
-        raise InvalidStrategy(question.strategy)
-    everyone = providers(question.capability)
+        raise UnknownStrategyError(question.strategy)
+    everyone = get_providers(question.capability)
     if not everyone:
-        raise NobodyOffers(question.capability)
+        raise NoProvidersError(question.capability)
     asked = [one for one in everyone if fits(one, question)]
     shown = [one for one in asked if question.include_unhealthy or one.takes_traffic]
     taken = turn(question) if any(one.takes_traffic for one in shown) else 0
-    order = STRATEGIES[question.strategy](list(map(candidate, shown)), taken)
+    order = STRATEGIES[question.strategy](list(map(build_candidate, shown)), taken)
     healthy = sum(one.is_healthy for one in asked)
     return Decision(question.capability, question.strategy, order, len(asked), healthy)
 
 
-def turn(question: Question) -> int:
+def turn(question: RoutingRequest) -> int:
     """Only a balanced choice moves the rotation on."""
     if question.strategy != "load_balance":
         return 0
-    take = rotation.peek if question.peek else rotation.take
+    take = rotation.peek_turn if question.peek else rotation.next_turn
     return take(question.capability, question.version)
 
 
-def candidate(registration: Offer) -> Candidate:
-    return Candidate(
+def build_candidate(registration: RegistrationMetricsMixin) -> RoutingCandidate:
+    return RoutingCandidate(
         id=registration.pk,
         agent_name=registration.agent_name,
         priority=registration.priority,
@@ -92,7 +92,7 @@ def candidate(registration: Offer) -> Candidate:
     )
 
 
-def fits(registration: Offer, question: Question) -> bool:
+def fits(registration: RegistrationMetricsMixin, question: RoutingRequest) -> bool:
     if question.version and registration.version != question.version:
         return False
     return all(
@@ -119,21 +119,21 @@ def same(stored: Any, wanted: Any) -> bool:
     return isinstance(stored, bool) == isinstance(wanted, bool) and stored == wanted
 
 
-def metadata_filter(text: str) -> dict[str, Any]:
+def parse_metadata_filter(text: str) -> dict[str, Any]:
     problems = Problems()
     try:
         wanted = read_json(text.encode(errors="replace"), problems) if text else {}
-    except Unreadable as error:
-        raise InvalidMetadataFilter(f"metadata_filter {error}") from error
+    except UnreadableDocument as error:
+        raise MetadataFilterError(f"metadata_filter {error}") from error
     for first in (*problems.errors, *problems.warnings):
         message = first.message.partition(";")[0]
-        raise InvalidMetadataFilter(f"metadata_filter {first.path} {message}")
+        raise MetadataFilterError(f"metadata_filter {first.path} {message}")
     return wanted
 
 
-def similar(capability: str) -> list[str]:
+def suggest_capabilities(capability: str) -> list[str]:
     """Names that somebody does offer, the closest first."""
-    wanted = capability[:NAME_LIMIT]
+    wanted = capability[:REGISTRATION_NAME_LIMIT]
     words = [word for word in wanted.lower().split("-") if word]
     alike = Q(capability__startswith=wanted[:1].lower())
     for word in words[:WORDS]:
@@ -141,5 +141,7 @@ def similar(capability: str) -> list[str]:
     offered = CapabilityRegistration.objects.present().order_by("capability")
     names = offered.values_list("capability", flat=True).distinct()
     some = list(names.filter(alike)[:COMPARED])
-    close = get_close_matches(wanted, some, SUGGESTIONS, cutoff=0.4)
-    return list(dict.fromkeys([*close, *some, *names[:SUGGESTIONS]]))[:SUGGESTIONS]
+    close = get_close_matches(wanted, some, SUGGESTION_LIMIT, cutoff=0.4)
+    return list(dict.fromkeys([*close, *some, *names[:SUGGESTION_LIMIT]]))[
+        :SUGGESTION_LIMIT
+    ]

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from capabilities.validators import capability_name_fault
+from capabilities.validators import capability_name_error
 from catalog.events import (
     LiveConsumer,
     LiveStream,
@@ -17,18 +17,18 @@ from catalog.events import (
 )
 from catalog.models import Status
 
-from .models import HEALTH, CapabilityRegistration
+from .models import HEALTH_BY_STATUS, CapabilityRegistration
 
-GROUP = "capabilities"
+REGISTRY_GROUP = "capabilities"
 HEALTH_CHECK_FAILED = "HEALTH_CHECK_FAILED"
 
 
-def timestamp(moment=None) -> str | None:
+def format_timestamp(moment=None) -> str | None:
     """RFC 3339 in UTC, to the second, as everywhere in the registry."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment else None
 
 
-def tell(kind: str, registration: CapabilityRegistration, **data: Any) -> None:
+def publish_event(kind: str, registration: CapabilityRegistration, **data: Any) -> None:
     told = {
         "type": kind,
         "data": {
@@ -36,87 +36,89 @@ def tell(kind: str, registration: CapabilityRegistration, **data: Any) -> None:
             "capability": registration.capability,
             **data,
         },
-        "timestamp": timestamp(timezone.now()),
+        "timestamp": format_timestamp(timezone.now()),
     }
-    transaction.on_commit(lambda: send_to_group(GROUP, told), robust=True)
+    transaction.on_commit(lambda: send_to_group(REGISTRY_GROUP, told), robust=True)
 
 
-def tell_registered(registration: CapabilityRegistration) -> None:
-    tell("capability_registered", registration, priority=registration.priority)
+def publish_registered(registration: CapabilityRegistration) -> None:
+    publish_event("capability_registered", registration, priority=registration.priority)
 
 
-def tell_updated(registration: CapabilityRegistration, changed: Iterable[str]) -> None:
+def publish_updated(
+    registration: CapabilityRegistration, changed: Iterable[str]
+) -> None:
     told = {"priority": registration.priority, "changed": sorted(changed)}
-    tell("capability_updated", registration, **told)
+    publish_event("capability_updated", registration, **told)
 
 
-def tell_unregistered(instance: CapabilityRegistration, **signalled: Any) -> None:
+def publish_unregistered(instance: CapabilityRegistration, **signalled: Any) -> None:
     told = {"registration_id": instance.pk}
-    tell("capability_unregistered", instance, **told)
+    publish_event("capability_unregistered", instance, **told)
 
 
-def tell_health_changed(
+def publish_health_changed(
     registration: CapabilityRegistration, before: str, after: str, error: str
 ) -> None:
     """Between states of the catalog that mean another health here."""
-    old, new = HEALTH[before], HEALTH[after]
+    old, new = HEALTH_BY_STATUS[before], HEALTH_BY_STATUS[after]
     if old == new:
         return
     told = {"old_status": old, "new_status": new}
     if error:
         told |= {"error": error, "code": HEALTH_CHECK_FAILED}
-    tell("capability_health_changed", registration, **told)
+    publish_event("capability_health_changed", registration, **told)
 
 
-def tell_health(event: Any) -> None:
+def publish_agent_health(event: Any) -> None:
     """What an agent's new state means for each of its offers."""
     if not isinstance(event, StateChanged):
         return
     offers = CapabilityRegistration.objects.present().defer("window", "metadata")
     for registration in offers.filter(entry=event.entry_id):
         before, after = (
-            state_for(registration, state) for state in (event.before, event.after)
+            get_state(registration, state) for state in (event.before, event.after)
         )
-        tell_health_changed(registration, before, after, event.error)
+        publish_health_changed(registration, before, after, event.error)
 
 
-def state_of(registration: CapabilityRegistration) -> str:
-    return state_for(registration, registration.entry.status)
+def current_state(registration: CapabilityRegistration) -> str:
+    return get_state(registration, registration.entry.status)
 
 
-def state_for(registration: CapabilityRegistration, state: str) -> str:
+def get_state(registration: CapabilityRegistration, state: str) -> str:
     """A check of its own tells how it is, unless its agent is given up."""
     own = registration.has_own_check and state != Status.DEPRECATED
     return registration.check_state if own else state
 
 
-class OfRegistry:
+class RegistryEventsMixin:
     """Every event, or those of the capabilities named in `?capability=`."""
 
     permission = "routing.view_capabilityregistration"
-    group = GROUP
-    takes = ("capability",)
+    group = REGISTRY_GROUP
+    allowed_parameters = ("capability",)
 
     @classmethod
-    def fault(cls, query: bytes) -> str:
+    def query_error(cls, query: bytes) -> str:
         """A name that no capability has would be waited for in vain."""
         names = query_parameters(query).get("capability", [])
-        wrong = next((name for name in names if capability_name_fault(name)), None)
-        told = "" if wrong is None else f"capability {capability_name_fault(wrong)}"
-        return super().fault(query) or told
+        wrong = next((name for name in names if capability_name_error(name)), None)
+        told = "" if wrong is None else f"capability {capability_name_error(wrong)}"
+        return super().query_error(query) or told
 
     @cached_property
     def capabilities(self) -> set[str]:
         return set(query_parameters(self.scope["query_string"]).get("capability", []))
 
-    def wants(self, content: dict[str, Any]) -> bool:
+    def wants_event(self, content: dict[str, Any]) -> bool:
         told = content["data"]["capability"]
         return not self.capabilities or told in self.capabilities
 
 
-class RegistryConsumer(OfRegistry, LiveConsumer):
+class RegistryConsumer(RegistryEventsMixin, LiveConsumer):
     """Over a WebSocket."""
 
 
-class RegistryStream(OfRegistry, LiveStream):
+class RegistryStream(RegistryEventsMixin, LiveStream):
     """As server-sent events."""

@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from catalog.models import Status
 
-from .models import CapabilityRegistration, Intent, Offer
+from .models import CapabilityRegistration, DesiredState, RegistrationMetricsMixin
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class CapabilityHealth:
     capability: str
     healthy_providers: int
     total_providers: int
-    providers: Sequence[Offer] = ()
+    providers: Sequence[RegistrationMetricsMixin] = ()
 
     @property
     def health(self) -> str:
@@ -51,13 +51,15 @@ def overall_of(healths: Iterable[str]) -> str:
     return "unhealthy" if kinds == {"unhealthy"} else "degraded"
 
 
-def of_capability(capability: str, providers: Sequence[Offer]) -> CapabilityHealth:
+def summarize_capability(
+    capability: str, providers: Sequence[RegistrationMetricsMixin]
+) -> CapabilityHealth:
     """Return how a capability is, by its providers."""
     healthy = sum(one.is_healthy for one in providers)
     return CapabilityHealth(capability, healthy, len(providers), providers)
 
 
-def everything(left_out: Container[str] = ()) -> RegistryHealth:
+def summarize_registry(left_out: Container[str] = ()) -> RegistryHealth:
     """All capabilities together, and each one that is not left out."""
     each = [CapabilityHealth(*row) for row in counted()]
     counts = Counter(one.health for one in each)
@@ -73,6 +75,6 @@ def everything(left_out: Container[str] = ()) -> RegistryHealth:
 def counted():
     """For each capability how many of its providers are well, and how many it has."""
     offers = CapabilityRegistration.objects.present().with_state()
-    well = Q(intent=Intent.ACTIVE, state=Status.ACTIVE)
+    well = Q(intent=DesiredState.ACTIVE, state=Status.ACTIVE)
     counts = {"healthy": Count("pk", filter=well), "total": Count("pk")}
     return offers.order_by("capability").values_list("capability").annotate(**counts)

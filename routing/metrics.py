@@ -15,12 +15,12 @@ from catalog.health import percentile
 
 from .models import CapabilityRegistration, RequestSecond
 
-WINDOW = 1000
-HOUR = 3600
+WINDOW_SIZE = 1000
+SECONDS_PER_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RequestOutcome:
     """One request that a provider was sent, as its caller saw it."""
 
     ok: bool
@@ -29,11 +29,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[RequestOutcome] = field(default_factory=list)
     gauges: dict[str, Any] = field(default_factory=dict)
 
 
-def pack(outcomes: Iterable[Outcome]) -> bytes:
+def pack_outcomes(outcomes: Iterable[RequestOutcome]) -> bytes:
     """Four bytes each: the time, -1 where nobody told, and a bit for success."""
     return array(
         "i",
@@ -44,13 +44,13 @@ def pack(outcomes: Iterable[Outcome]) -> bytes:
     ).tobytes()
 
 
-def unpack(window: bytes) -> list[Outcome]:
+def unpack_outcomes(window: bytes) -> list[RequestOutcome]:
     numbers = array("i")
     numbers.frombytes(bytes(window))
-    return [Outcome(bool(n & 1), n >> 1 if n >= 0 else None) for n in numbers]
+    return [RequestOutcome(bool(n & 1), n >> 1 if n >= 0 else None) for n in numbers]
 
 
-def figures(outcomes: list[Outcome]) -> dict[str, Any]:
+def compute_metrics(outcomes: list[RequestOutcome]) -> dict[str, Any]:
     """Over exactly these requests; a figure that nobody can tell is None."""
     times = sorted(
         o.response_time_ms for o in outcomes if o.response_time_ms is not None
@@ -64,7 +64,7 @@ def figures(outcomes: list[Outcome]) -> dict[str, Any]:
 
 
 @transaction.atomic
-def take_in(registration_id: str, report: Report) -> bool:
+def record_report(registration_id: str, report: Report) -> bool:
     """Add a report to what is known; False when there is no such registration."""
     mine = CapabilityRegistration.objects.present().select_for_update()
     registration = mine.filter(pk=registration_id).first()
@@ -73,19 +73,22 @@ def take_in(registration_id: str, report: Report) -> bool:
     changes: dict[str, Any] = dict(report.gauges)
     changes |= {f"{name}_at": timezone.now() for name in report.gauges}
     if report.outcomes:
-        known = (unpack(registration.window) + report.outcomes)[-WINDOW:]
+        known = (unpack_outcomes(registration.window) + report.outcomes)[-WINDOW_SIZE:]
         total = registration.requests_total + len(report.outcomes)
-        changes |= {"window": pack(known), "requests_total": total} | figures(known)
-        count(registration_id, total)
+        changes |= {
+            "window": pack_outcomes(known),
+            "requests_total": total,
+        } | compute_metrics(known)
+        record_request_total(registration_id, total)
     CapabilityRegistration.objects.filter(pk=registration_id).update(**changes)
     return True
 
 
-def count(registration_id: str, total: int) -> None:
+def record_request_total(registration_id: str, total: int) -> None:
     """So many by now; of more than an hour ago only the last count is needed."""
     now = int(time.time())
     seconds = RequestSecond.objects.filter(registration_id=registration_id)
     if not seconds.filter(second=now).update(total=total):
         seconds.create(registration_id=registration_id, second=now, total=total)
-    an_hour_ago = seconds.filter(second__lte=now - HOUR).order_by("-second")
+    an_hour_ago = seconds.filter(second__lte=now - SECONDS_PER_HOUR).order_by("-second")
     seconds.filter(second__lt=Subquery(an_hour_ago.values("second")[:1])).delete()

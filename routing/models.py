@@ -1,7 +1,7 @@
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -11,13 +11,13 @@ from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
-from capabilities.validators import NAME_LIMIT, RESERVED_PREFIX
-from catalog.health import DAY, HOUR, MINUTE, hour_of
-from catalog.models import CatalogEntry, HealthHour, HourCount, Status
+from capabilities.validators import REGISTRATION_NAME_LIMIT, RESERVED_PREFIX
+from catalog.health import DAY, HOUR, MINUTE, start_of_hour
+from catalog.models import CatalogEntry, HealthHour, HourlyCount, Status
 
 from .conf import conf
 from .validators import (
-    VERSION_LIMIT,
+    SEMANTIC_VERSION_LIMIT,
     validate_capability,
     validate_health_check_url,
     validate_version,
@@ -26,8 +26,8 @@ from .validators import (
 PRIORITY_LIMIT = 1000
 
 
-class Intent(models.TextChoices):
-    """What people want of a registration; whether it is healthy, checks tell."""
+class DesiredState(models.TextChoices):
+    """The state an operator wants; health checks decide whether it is healthy."""
 
     ACTIVE = "active", "Active"
     INACTIVE = "inactive", "Inactive"
@@ -35,18 +35,20 @@ class Intent(models.TextChoices):
 
 
 UNHEALTHY = "unhealthy"
-STATUSES = (*Intent.values, UNHEALTHY)
-# How a registration is, by the state of its agent or of its own check.
-HEALTH = {
+STATUSES = (*DesiredState.values, UNHEALTHY)
+# The health of a registration, by the state of its agent or of its own check.
+HEALTH_BY_STATUS: dict[str, str] = {
     Status.ACTIVE: "healthy",
     Status.DEGRADED: "degraded",
     Status.OFFLINE: UNHEALTHY,
     Status.DEPRECATED: UNHEALTHY,
     Status.UNKNOWN: "unknown",
 }
-GONE = [state for state, health in HEALTH.items() if health == UNHEALTHY]
+UNHEALTHY_STATUSES = [
+    status for status, health in HEALTH_BY_STATUS.items() if health == UNHEALTHY
+]
 
-CHECKED = Q(next_check_at__isnull=False)
+HAS_OWN_CHECK = Q(next_check_at__isnull=False)
 
 
 def new_id() -> str:
@@ -54,43 +56,53 @@ def new_id() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
-    """The points in time that figures are counted from, or what stands for them."""
+class MetricWindows:
+    """The points in time that limit the metrics, or placeholders for them."""
 
     now: Any
+    # Seconds since the epoch.
     minute_ago: Any
     hour_ago: Any
-    day_ago: Any
-    this_hour: Any
-    # As much of this hour as has gone by, and of that a day ago as has not.
-    begun: Any
-    left: Any
+    # Starts of hours: a day ago, and now.
+    first_hour: Any
+    current_hour: Any
+    # The first and the current hour count as far as they lie within the last day.
+    first_hour_weight: Any
+    current_hour_weight: Any
 
     @classmethod
-    def until(cls, now: datetime) -> "Moments":
-        seconds, this_hour = int(now.timestamp()), hour_of(now)
-        begun = now - this_hour
-        parts = (max(MINUTE, part) / HOUR for part in (begun, HOUR - begun))
-        times = (seconds - 60, seconds - 3600, hour_of(now - DAY), this_hour)
-        return cls(now, *times, *parts)
+    def ending_at(cls, now: datetime) -> Self:
+        seconds, current_hour = int(now.timestamp()), start_of_hour(now)
+        elapsed = now - current_hour
+        return cls(
+            now=now,
+            minute_ago=seconds - 60,
+            hour_ago=seconds - 3600,
+            first_hour=start_of_hour(now - DAY),
+            current_hour=current_hour,
+            first_hour_weight=max(MINUTE, HOUR - elapsed) / HOUR,
+            current_hour_weight=max(MINUTE, elapsed) / HOUR,
+        )
 
 
-class RegistrationQuerySet(models.QuerySet):
-    def present(self, now: Any = None) -> "RegistrationQuerySet":
-        """Without those whose time to drain is over, swept or not."""
+class RegistrationQuerySet(models.QuerySet["CapabilityRegistration"]):
+    def present(self, now: Any = None) -> Self:
+        """Exclude registrations that have finished draining, removed or not."""
         return self.exclude(drain_until__lte=now or timezone.now())
 
-    def to_be_asked(self) -> "RegistrationQuerySet":
-        """With where each is, and without what is large."""
+    def with_agent_type(self) -> Self:
+        """Select the agent type for its endpoint, and defer large columns."""
         large = ("window", "entry__agent_type__raw_definition")
         return self.select_related("entry__agent_type").defer(*large)
 
-    def with_state(self) -> "RegistrationQuerySet":
-        """Told by its own check if it has one, else by its agent's health."""
-        own = When(CHECKED, then=F("check_state"))
-        given_up = When(entry__status=Status.DEPRECATED, then=Value(Status.DEPRECATED))
+    def with_state(self) -> Self:
+        """Annotate `state`, from the registration's own check or else its agent's."""
+        own = When(HAS_OWN_CHECK, then=F("check_state"))
+        deprecated = When(
+            entry__status=Status.DEPRECATED, then=Value(Status.DEPRECATED)
+        )
         return self.annotate(
-            state=Case(given_up, own, default=F("entry__status")),
+            state=Case(deprecated, own, default=F("entry__status")),
             agent_name=F("entry__display_name"),
             agent_probed_at=F("entry__last_probed_at"),
             agent_latency_ms=F("entry__latency_ms"),
@@ -98,51 +110,60 @@ class RegistrationQuerySet(models.QuerySet):
             agent_failures=F("entry__consecutive_failures"),
         )
 
-    def with_status(self, status: str) -> "RegistrationQuerySet":
-        """Keep those of a status; active is who wants traffic and is not unhealthy."""
+    def with_status(self, status: str) -> Self:
+        """Keep registrations of a status; unhealthy ones do not count as active."""
         if status == UNHEALTHY:
-            return self.filter(intent=Intent.ACTIVE, state__in=GONE)
-        kept = self.filter(intent=status)
-        return kept.exclude(state__in=GONE) if status == Intent.ACTIVE else kept
+            return self.filter(intent=DesiredState.ACTIVE, state__in=UNHEALTHY_STATUSES)
+        registrations = self.filter(intent=status)
+        if status == DesiredState.ACTIVE:
+            return registrations.exclude(state__in=UNHEALTHY_STATUSES)
+        return registrations
 
-    def with_figures(self, since: Moments | None = None) -> "RegistrationQuerySet":
-        """All a provider's metrics need, in the one query."""
-        since = since or Moments.until(timezone.now())
-        own = uptime(CheckHour, "registration", "pk", since)
-        agents = uptime(HealthHour, "entry", "entry_id", since)
+    def with_metrics(self, windows: MetricWindows | None = None) -> Self:
+        """Annotate request counts and uptime, so that no metric needs a query."""
+        windows = windows or MetricWindows.ending_at(timezone.now())
+        own = uptime_subquery(CheckHour, "registration", "pk", windows)
+        agent = uptime_subquery(HealthHour, "entry", "entry_id", windows)
         return self.defer("window").annotate(
-            requests_last_minute=requests_since(since.minute_ago),
-            requests_last_hour=requests_since(since.hour_ago),
-            uptime=Case(When(CHECKED, then=own), default=agents),
+            requests_last_minute=request_count_since(windows.minute_ago),
+            requests_last_hour=request_count_since(windows.hour_ago),
+            uptime=Case(When(HAS_OWN_CHECK, then=own), default=agent),
         )
 
 
-def uptime(hours: type[HourCount], owner: str, outer: str, since: Moments) -> Subquery:
-    """Over a day, each hour counting the same, and two as far as they lie in it."""
+def uptime_subquery(
+    hours: type[HourlyCount], owner: str, outer_field: str, windows: MetricWindows
+) -> Subquery:
+    """Return the uptime of the last day, as an average over its hours.
+
+    Every hour has the same weight, except for the first and the current one.
+    """
     number = models.FloatField()
     weight = Case(
-        When(hour=since.this_hour, then=Cast(since.begun, number)),
-        When(hour=since.day_ago, then=Cast(since.left, number)),
+        When(hour=windows.current_hour, then=Cast(windows.current_hour_weight, number)),
+        When(hour=windows.first_hour, then=Cast(windows.first_hour_weight, number)),
         default=1.0,
     )
-    up = 1.0 - F("failures") * 1.0 / F("probes")
-    # Cast, for PostgreSQL would answer with a decimal, and raw SQL leaves it one.
-    share = Cast(Sum(weight * up) / Sum(weight), number)
-    counted = hours.objects.filter(**{owner: OuterRef(outer)}, hour__gte=since.day_ago)
-    return Subquery(counted.order_by().values(owner).values(share=share))
+    hourly_uptime = 1.0 - F("failures") * 1.0 / F("probes")
+    # PostgreSQL returns a decimal without the cast, and raw SQL does not convert it.
+    average = Cast(Sum(weight * hourly_uptime) / Sum(weight), number)
+    last_day = hours.objects.filter(
+        **{owner: OuterRef(outer_field)}, hour__gte=windows.first_hour
+    )
+    return Subquery(last_day.order_by().values(owner).values(share=average))
 
 
-def requests_since(second: Any) -> Any:
-    """All that were reported, without those that had been by then."""
+def request_count_since(second: Any) -> Any:
+    """Return an expression: all requests minus those reported until that second."""
     earlier = RequestSecond.objects.filter(
         registration=OuterRef("pk"), second__lte=second
     )
-    by_then = Subquery(earlier.order_by("-second").values("total")[:1])
-    return F("requests_total") - Coalesce(by_then, 0)
+    earlier_total = Subquery(earlier.order_by("-second").values("total")[:1])
+    return F("requests_total") - Coalesce(earlier_total, 0)
 
 
-class Offer:
-    """What follows from an offer's columns, and from what the queries above add."""
+class RegistrationMetricsMixin:
+    """Values computed from a registration's columns and the annotations above."""
 
     pk: str
     entry_id: UUID
@@ -179,16 +200,16 @@ class Offer:
 
     @property
     def health(self) -> str:
-        return HEALTH[self.state]
+        return HEALTH_BY_STATUS[self.state]
 
     @property
     def status(self) -> str:
-        wanted = self.intent == Intent.ACTIVE
-        return UNHEALTHY if wanted and self.health == UNHEALTHY else self.intent
+        is_active = self.intent == DesiredState.ACTIVE
+        return UNHEALTHY if is_active and self.health == UNHEALTHY else self.intent
 
     @property
     def takes_traffic(self) -> bool:
-        return self.status == Intent.ACTIVE
+        return self.status == DesiredState.ACTIVE
 
     @property
     def is_healthy(self) -> bool:
@@ -196,16 +217,16 @@ class Offer:
 
     @property
     def has_own_check(self) -> bool:
-        """Whether somebody said where to ask, and that is an address to be asked."""
+        """Whether there is a health check URL that can be requested."""
         return self.next_check_at is not None
 
     @property
-    def last_check(self):
+    def last_check(self) -> datetime | None:
         return self.checked_at if self.has_own_check else self.agent_probed_at
 
     @property
     def latency_ms(self) -> int | None:
-        """Of the last check that was answered."""
+        """Latency of the last successful check."""
         return self.check_latency_ms if self.has_own_check else self.agent_latency_ms
 
     @property
@@ -218,38 +239,43 @@ class Offer:
 
     @property
     def response_time_ms(self) -> float | None:
-        """On average, as callers saw it; until one tells, as the last check did."""
-        told = self.response_time_avg_ms
-        return self.latency_ms if told is None else told
+        """The average that callers reported, or else the latency of the last check."""
+        reported = self.response_time_avg_ms
+        return self.latency_ms if reported is None else reported
 
     @property
     def reliability(self) -> float | None:
-        """What share went well, as callers saw it; until one tells, as checks did."""
+        """The success rate that callers reported, or else the uptime."""
         return self.uptime if self.success_rate is None else self.success_rate
 
-    def gauge(self, name: str) -> float | None:
-        """What was last said of how busy it is, as long as that holds."""
-        said_at = getattr(self, f"{name}_at")
-        if said_at is None:
+    def get_gauge(self, name: str) -> float | None:
+        """Return the reported value of a gauge, or None when it has expired."""
+        reported_at: datetime | None = getattr(self, f"{name}_at")
+        if reported_at is None:
             return None
         lifetime = timedelta(seconds=conf.GAUGE_LIFETIME)
-        return getattr(self, name) if timezone.now() - said_at <= lifetime else None
+        value: float | None = getattr(self, name)
+        return value if timezone.now() - reported_at <= lifetime else None
 
     @property
     def load(self) -> float | None:
-        return self.gauge("load_score")
+        return self.get_gauge("load_score")
 
     @property
-    def running(self) -> float | None:
-        return self.gauge("concurrent_requests")
+    def running_requests(self) -> float | None:
+        return self.get_gauge("concurrent_requests")
 
     @property
-    def queued(self) -> float | None:
-        return self.gauge("queue_depth")
+    def queued_requests(self) -> float | None:
+        return self.get_gauge("queue_depth")
 
 
-class CapabilityRegistration(Offer, models.Model):
-    """A catalog entry's offer to take traffic for a named capability."""
+# Migration 0001 refers to the mixin by this name.
+Offer = RegistrationMetricsMixin
+
+
+class CapabilityRegistration(RegistrationMetricsMixin, models.Model):
+    """A catalog entry that is registered to take traffic for a capability."""
 
     id = models.CharField(
         primary_key=True, max_length=40, default=new_id, editable=False
@@ -258,10 +284,12 @@ class CapabilityRegistration(Offer, models.Model):
         CatalogEntry, on_delete=models.CASCADE, related_name="registrations"
     )
     capability = models.CharField(
-        max_length=NAME_LIMIT, validators=[validate_capability]
+        max_length=REGISTRATION_NAME_LIMIT, validators=[validate_capability]
     )
     version = models.CharField(
-        max_length=VERSION_LIMIT, default="1.0.0", validators=[validate_version]
+        max_length=SEMANTIC_VERSION_LIMIT,
+        default="1.0.0",
+        validators=[validate_version],
     )
     priority = models.PositiveSmallIntegerField(
         default=50, validators=[MaxValueValidator(PRIORITY_LIMIT)]
@@ -275,15 +303,15 @@ class CapabilityRegistration(Offer, models.Model):
         validators=[validate_health_check_url],
     )
     intent = models.CharField(
-        max_length=20, choices=Intent.choices, default=Intent.ACTIVE
+        max_length=20, choices=DesiredState.choices, default=DesiredState.ACTIVE
     )
-    # By the agent's own configuration file, which may take it back.
+    # Registered by the agent's configuration file, which may also remove it.
     declared = models.BooleanField(default=False, editable=False)
     drain_until = models.DateTimeField(null=True, blank=True, editable=False)
     registered_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    # What its own health check found, in the words of the catalog.
+    # The result of the registration's own health check.
     check_state = models.CharField(
         max_length=20, choices=Status.choices, default=Status.UNKNOWN, editable=False
     )
@@ -293,7 +321,7 @@ class CapabilityRegistration(Offer, models.Model):
     check_failures = models.PositiveIntegerField(default=0, editable=False)
     next_check_at = models.DateTimeField(null=True, db_index=True, editable=False)
 
-    # What callers report: gauges as last told, and figures of the last requests.
+    # Reported by callers: the last value of each gauge, and metrics of recent requests.
     concurrent_requests = models.PositiveIntegerField(null=True, editable=False)
     concurrent_requests_at = models.DateTimeField(null=True, editable=False)
     queue_depth = models.PositiveIntegerField(null=True, editable=False)
@@ -324,17 +352,17 @@ class CapabilityRegistration(Offer, models.Model):
             models.Index(fields=["capability", "version"], name="registration_by_name")
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.capability} by {self.entry}"
 
-    def clean(self):
-        # No validator is asked about null.
+    def clean(self) -> None:
+        # Django skips a field's validators when its value is null.
         if not isinstance(self.metadata, dict):
             raise ValidationError({"metadata": "This must be a JSON object."})
 
 
-class CheckHour(HourCount):
-    """All checks of a registration's own health URL in one hour, counted."""
+class CheckHour(HourlyCount):
+    """Counts of the checks of a registration's own health check URL in one hour."""
 
     registration = models.ForeignKey(
         CapabilityRegistration,
@@ -343,7 +371,7 @@ class CheckHour(HourCount):
         db_index=False,
     )
 
-    class Meta(HourCount.Meta):
+    class Meta(HourlyCount.Meta):
         db_table = "check_hours"
         constraints = [
             models.UniqueConstraint(
@@ -354,10 +382,10 @@ class CheckHour(HourCount):
 
 
 class RequestSecond(models.Model):
-    """How many requests had been reported by the end of a second; kept for an hour.
+    """The total of requests reported by the end of a second; kept for an hour.
 
-    The difference of two tells how many there were between: two looks, however many
-    seconds lie there.
+    The difference between two totals is the number of requests between them, so a
+    count over any period reads only two rows.
     """
 
     registration = models.ForeignKey(
@@ -377,12 +405,12 @@ class RequestSecond(models.Model):
             )
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.total} by {self.second}"
 
 
 class RoutingCounter(models.Model):
-    """How many times a balanced choice was made, for one capability and version."""
+    """The number of `load_balance` decisions for one capability and version."""
 
     key = models.CharField(primary_key=True, max_length=220)
     value = models.BigIntegerField(default=0)
@@ -390,5 +418,5 @@ class RoutingCounter(models.Model):
     class Meta:
         db_table = "routing_counters"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.key

@@ -1,7 +1,7 @@
-"""All providers of a capability, by a query that is written once.
+"""The query for all providers of a capability, compiled once per database.
 
-The ORM takes several times as long to write this SQL and to make models of its rows as
-a database does to answer; and callers ask this before each request of theirs.
+Compiling this query with the ORM and creating model instances takes several times as
+long as executing it, and callers run it before each of their requests.
 """
 
 from dataclasses import dataclass, fields
@@ -16,30 +16,40 @@ from django.utils import timezone
 
 from catalog.models import prepared_cursor
 
-from .models import CapabilityRegistration, Moments, Offer
+from .models import CapabilityRegistration, MetricWindows, RegistrationMetricsMixin
 
-# What no answer about providers tells.
-UNUSED = (
+# Columns that no response about providers needs.
+UNUSED_COLUMNS = (
     *("window", "health_check_url", "declared", "drain_until"),
     *("registered_at", "updated_at", "requests_total"),
 )
+WINDOW_NAMES = tuple(window.name for window in fields(MetricWindows))
 
 
-class Provider(Offer):
-    """One row of it: an offer to be read, not to be saved."""
+class ProviderRow(RegistrationMetricsMixin):
+    """One row of the query: a registration that can be read but not saved."""
 
     def __init__(self, names: tuple[str, ...], row: tuple[Any, ...]) -> None:
         self.__dict__.update(zip(names, row, strict=True))
         self.pk = self.__dict__["id"]
 
 
-# Where a value belongs that only the asking brings.
-Later = Enum("Later", ["capability", *(moment.name for moment in fields(Moments))])
+class Placeholder(Enum):
+    """A parameter of the compiled query whose value is known at each call only."""
+
+    CAPABILITY = "capability"
+    NOW = "now"
+    MINUTE_AGO = "minute_ago"
+    HOUR_AGO = "hour_ago"
+    FIRST_HOUR = "first_hour"
+    CURRENT_HOUR = "current_hour"
+    FIRST_HOUR_WEIGHT = "first_hour_weight"
+    CURRENT_HOUR_WEIGHT = "current_hour_weight"
 
 
 @dataclass(frozen=True)
-class Written:
-    """The query in a database's dialect; its parameters, or what stands for them."""
+class CompiledQuery:
+    """The SQL for one database; its parameters are values or placeholders."""
 
     sql: str
     parameters: tuple[Any, ...]
@@ -49,33 +59,34 @@ class Written:
 
 
 @cache
-def written(vendor: str) -> Written:
-    place = {later.name: RawSQL("%s", [later]) for later in Later}
-    capability = place.pop("capability")
-    since = Moments(**place)
-    everyone = CapabilityRegistration.objects.present(since.now).with_state()
-    found = everyone.with_figures(since).filter(capability=capability)
-    compiler = found.defer(*UNUSED).query.get_compiler(DEFAULT_DB_ALIAS)
+def compile_provider_query(vendor: str) -> CompiledQuery:
+    """Return the query for a database vendor, which is only the cache key."""
+    windows = {name: RawSQL("%s", [Placeholder(name)]) for name in WINDOW_NAMES}
+    capability = RawSQL("%s", [Placeholder.CAPABILITY])
+    present = CapabilityRegistration.objects.present(windows["now"]).with_state()
+    providers = present.with_metrics(MetricWindows(**windows))
+    providers = providers.filter(capability=capability).defer(*UNUSED_COLUMNS)
+    compiler: Any = providers.query.get_compiler(DEFAULT_DB_ALIAS)
     sql, parameters = compiler.as_sql()
     columns = [(expression, alias) for expression, _, alias in compiler.select]
     names = tuple(alias or expression.target.attname for expression, alias in columns)
     converters = compiler.get_converters([expression for expression, _ in columns])
-    return Written(sql, parameters, names, compiler, converters)
+    return CompiledQuery(sql, parameters, names, compiler, converters)
 
 
-def providers(capability: str) -> list[Provider]:
-    """Everybody registered for it, with state and figures; in no promised order."""
-    query = written(connection.vendor)
-    moments = Moments.until(timezone.now())
-    adapted = connection.ops.adapt_datetimefield_value
-    values: dict[Any, Any] = {Later.capability: capability}
-    for moment in fields(Moments):
-        value = getattr(moments, moment.name)
-        told = adapted(value) if isinstance(value, datetime) else value
-        values[Later[moment.name]] = told
-    filled = [values.get(parameter, parameter) for parameter in query.parameters]
+def get_providers(capability: str) -> list[ProviderRow]:
+    """Return all providers of a capability with state and metrics, unordered."""
+    query = compile_provider_query(connection.vendor)
+    windows = MetricWindows.ending_at(timezone.now())
+    adapt_datetime = connection.ops.adapt_datetimefield_value
+    values: dict[Any, Any] = {Placeholder.CAPABILITY: capability}
+    for name in WINDOW_NAMES:
+        value = getattr(windows, name)
+        is_datetime = isinstance(value, datetime)
+        values[Placeholder(name)] = adapt_datetime(value) if is_datetime else value
+    parameters = [values.get(parameter, parameter) for parameter in query.parameters]
     with prepared_cursor() as cursor:
-        cursor.execute(query.sql, filled)
+        cursor.execute(query.sql, parameters)
         rows = cursor.fetchall()
-    told = query.compiler.apply_converters(rows, query.converters)
-    return [Provider(query.names, tuple(row)) for row in told]
+    converted = query.compiler.apply_converters(rows, query.converters)
+    return [ProviderRow(query.names, tuple(row)) for row in converted]

@@ -14,20 +14,20 @@ from catalog.models import CatalogEntry
 
 from . import events
 from .conf import conf
-from .health_checks import start_over
-from .models import CapabilityRegistration, Intent, RegistrationQuerySet
+from .health_checks import reset_health_check
+from .models import CapabilityRegistration, DesiredState, RegistrationQuerySet
 
 # A status is what callers see; what they may set is the intent.
-TOLD = {"intent": "status"}
+API_FIELD_NAMES = {"intent": "status"}
 # Others may register and take back the same meanwhile, a few times.
-ATTEMPTS = 5
+INSERT_ATTEMPTS = 5
 
 
-class DuplicateRegistration(Exception):
+class AlreadyRegisteredError(Exception):
     """The agent offers this capability already."""
 
 
-def agent(agent_id: str) -> CatalogEntry | None:
+def find_agent(agent_id: str) -> CatalogEntry | None:
     """The entry with this id or this agent key."""
     entries = CatalogEntry.objects.select_related("agent_type")
     entries = entries.defer("agent_type__raw_definition")
@@ -41,36 +41,38 @@ def register(
     entry: CatalogEntry, capability: str, **offer: Any
 ) -> CapabilityRegistration:
     """A new offer; the database itself keeps one per agent and capability."""
-    return adopt(CapabilityRegistration(entry=entry, capability=capability, **offer))
+    return add_registration(
+        CapabilityRegistration(entry=entry, capability=capability, **offer)
+    )
 
 
-def adopt(registration: CapabilityRegistration) -> CapabilityRegistration:
+def add_registration(registration: CapabilityRegistration) -> CapabilityRegistration:
     """The same for one that somebody filled in already."""
-    start_over(registration)
+    reset_health_check(registration)
     entry, name = registration.entry, registration.capability
-    for _ in range(ATTEMPTS):
+    for _ in range(INSERT_ATTEMPTS):
         try:
-            return write(registration)
+            return insert_registration(registration)
         except IntegrityError as error:
             mine = CapabilityRegistration.objects.filter(entry=entry, capability=name)
             if mine.exists():
-                raise DuplicateRegistration from error
-    raise DuplicateRegistration
+                raise AlreadyRegisteredError from error
+    raise AlreadyRegisteredError
 
 
 @transaction.atomic
-def write(registration: CapabilityRegistration) -> CapabilityRegistration:
+def insert_registration(registration: CapabilityRegistration) -> CapabilityRegistration:
     # The agent first, as everybody does who changes several of its offers.
     agents = CatalogEntry.objects.select_for_update(no_key=True)
     entry = agents.get(pk=registration.entry_id)
     drained = {"entry": entry, "drain_until__lte": timezone.now()}
-    remove(CapabilityRegistration.objects.filter(**drained))
+    remove_registrations(CapabilityRegistration.objects.filter(**drained))
     registration.save(force_insert=True)
-    events.tell_registered(registration)
+    events.publish_registered(registration)
     return registration
 
 
-def as_json(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """To compare by: there, true is not 1."""
     return json.dumps(value, sort_keys=True)
 
@@ -86,34 +88,44 @@ def update(
     if current is None:
         raise CapabilityRegistration.DoesNotExist
     changed = [
-        n for n in changes if as_json(getattr(current, n)) != as_json(changes[n])
+        n
+        for n in changes
+        if canonical_json(getattr(current, n)) != canonical_json(changes[n])
     ]
     for name in changed:
         setattr(current, name, changes[name])
     if "health_check_url" in changed:
-        before = events.state_of(current)
-        start_over(current)
+        before = events.current_state(current)
+        reset_health_check(current)
         current.check_hours.all().delete()
-        events.tell_health_changed(current, before, events.state_of(current), "")
+        events.publish_health_changed(
+            current, before, events.current_state(current), ""
+        )
     if "intent" in changed:
-        current.drain_until = drain_end() if current.intent == Intent.DRAINING else None
+        current.drain_until = (
+            drain_deadline() if current.intent == DesiredState.DRAINING else None
+        )
     if changed:
         current.updated_at = timezone.now()
         current.save()
-        events.tell_updated(current, (TOLD.get(name, name) for name in changed))
+        events.publish_updated(
+            current, (API_FIELD_NAMES.get(name, name) for name in changed)
+        )
     return current
 
 
 def unregister(registration: CapabilityRegistration, drain: bool = False) -> None:
     """Now; or with `drain` take no more traffic at once and go a little later."""
     if drain:
-        update(registration, {"intent": Intent.DRAINING})
-    elif not remove(CapabilityRegistration.objects.filter(pk=registration.pk)):
+        update(registration, {"intent": DesiredState.DRAINING})
+    elif not remove_registrations(
+        CapabilityRegistration.objects.filter(pk=registration.pk)
+    ):
         raise CapabilityRegistration.DoesNotExist
 
 
 @transaction.atomic
-def remove(registrations: RegistrationQuerySet) -> int:
+def remove_registrations(registrations: RegistrationQuerySet) -> int:
     """All of them; what somebody else removed meanwhile goes, and is told, once."""
     held = registrations.order_by("pk").select_for_update(of=("self",))
     mine = list(held.values_list("pk", flat=True))
@@ -121,6 +133,6 @@ def remove(registrations: RegistrationQuerySet) -> int:
     return len(mine)
 
 
-def drain_end() -> datetime:
+def drain_deadline() -> datetime:
     """When what drains from now on is removed."""
     return timezone.now() + timedelta(seconds=conf.DRAIN_SECONDS)

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 # How much of its priority a provider keeps, by its health.
-MULTIPLIERS = {"healthy": 1.0, "degraded": 0.5, "unknown": 0.8, "unhealthy": 0.0}
-LEAST_LOAD = 0.01
-LEAST_TIME_MS = 0.001
+HEALTH_MULTIPLIERS = {"healthy": 1.0, "degraded": 0.5, "unknown": 0.8, "unhealthy": 0.0}
+MIN_LOAD = 0.01
+MIN_RESPONSE_TIME_MS = 0.001
 # 2**64 divided by the golden ratio: its multiples fall evenly wherever one stops.
 STEP, TURN = 0x9E3779B97F4A7C15, 2**64
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RoutingCandidate:
     """What a strategy may know of a provider; `item` is whose it is."""
 
     id: str
@@ -40,43 +40,47 @@ class Candidate:
 
     @property
     def weight(self) -> float:
-        return max(self.priority, 1) / max(self.load_score, LEAST_LOAD)
+        return max(self.priority, 1) / max(self.load_score, MIN_LOAD)
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedCandidate:
     """A candidate in its place; `why` is the formula with its numbers."""
 
-    candidate: Candidate
+    candidate: RoutingCandidate
     score: float
     why: str
 
 
-Strategy = Callable[[Sequence[Candidate], int], list[Ranked]]
+Strategy = Callable[[Sequence[RoutingCandidate], int], list[RankedCandidate]]
 
 
-def priority(candidates: Sequence[Candidate], turn: int = 0) -> list[Ranked]:
+def priority(
+    candidates: Sequence[RoutingCandidate], turn: int = 0
+) -> list[RankedCandidate]:
     """Highest priority first, less for poor health and for load."""
 
-    def score(candidate: Candidate) -> float:
-        multiplier = MULTIPLIERS[candidate.health]
+    def score(candidate: RoutingCandidate) -> float:
+        multiplier = HEALTH_MULTIPLIERS[candidate.health]
         return candidate.priority * multiplier * (1 - candidate.load_score)
 
-    def why(candidate: Candidate) -> str:
-        multiplier = MULTIPLIERS[candidate.health]
+    def why(candidate: RoutingCandidate) -> str:
+        multiplier = HEALTH_MULTIPLIERS[candidate.health]
         idle = f"(1 − {candidate.load_score:g} load)"
         return f"{candidate.priority} × {multiplier:g} {candidate.health} × {idle}"
 
     return ranked(candidates, score, why)
 
 
-def load_balance(candidates: Sequence[Candidate], turn: int = 0) -> list[Ranked]:
+def load_balance(
+    candidates: Sequence[RoutingCandidate], turn: int = 0
+) -> list[RankedCandidate]:
     """Whose turn it is, in proportion to priority divided by load; then by weight."""
-    sharing = {candidate.id: candidate for candidate in those_sharing(candidates)}
+    sharing = {candidate.id: candidate for candidate in rotation_candidates(candidates)}
     total = sum(candidate.weight for candidate in sharing.values())
 
-    def why(candidate: Candidate) -> str:
-        load = max(candidate.load_score, LEAST_LOAD)
+    def why(candidate: RoutingCandidate) -> str:
+        load = max(candidate.load_score, MIN_LOAD)
         share = candidate.weight / total if candidate.id in sharing else 0.0
         weight = f"{max(candidate.priority, 1)} ÷ {load:g} load"
         return f"{weight}: {share:.1%} of all turns"
@@ -85,18 +89,22 @@ def load_balance(candidates: Sequence[Candidate], turn: int = 0) -> list[Ranked]
     in_turn = [place for place in order if place.candidate.id in sharing]
     if not in_turn:
         return order
-    first = chosen(in_turn, turn)
+    first = pick_by_turn(in_turn, turn)
     told = replace(first, why=f"its turn; {first.why}")
     return [told, *(place for place in order if place is not first)]
 
 
-def those_sharing(candidates: Sequence[Candidate]) -> list[Candidate]:
+def rotation_candidates(
+    candidates: Sequence[RoutingCandidate],
+) -> list[RoutingCandidate]:
     """The healthy ones; where there are none, whoever takes traffic at all."""
     takers = [candidate for candidate in candidates if candidate.is_open]
     return [taker for taker in takers if taker.is_healthy] or takers
 
 
-def least_loaded(candidates: Sequence[Candidate], turn: int = 0) -> list[Ranked]:
+def least_loaded(
+    candidates: Sequence[RoutingCandidate], turn: int = 0
+) -> list[RankedCandidate]:
     """The lowest load score first, among those who are healthy."""
     return ranked(
         candidates,
@@ -106,14 +114,16 @@ def least_loaded(candidates: Sequence[Candidate], turn: int = 0) -> list[Ranked]
     )
 
 
-def fastest_response(candidates: Sequence[Candidate], turn: int = 0) -> list[Ranked]:
+def fastest_response(
+    candidates: Sequence[RoutingCandidate], turn: int = 0
+) -> list[RankedCandidate]:
     """The lowest average response time first, among those who are healthy."""
 
-    def score(candidate: Candidate) -> float:
+    def score(candidate: RoutingCandidate) -> float:
         took = candidate.response_time_ms
-        return 0.0 if took is None else 1000 / max(took, LEAST_TIME_MS)
+        return 0.0 if took is None else 1000 / max(took, MIN_RESPONSE_TIME_MS)
 
-    def why(candidate: Candidate) -> str:
+    def why(candidate: RoutingCandidate) -> str:
         took = candidate.response_time_ms
         return "no response time known" if took is None else f"1 s ÷ {took:g} ms"
 
@@ -129,25 +139,27 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def ranked(
-    candidates: Sequence[Candidate],
-    score: Callable[[Candidate], float],
-    why: Callable[[Candidate], str],
+    candidates: Sequence[RoutingCandidate],
+    score: Callable[[RoutingCandidate], float],
+    why: Callable[[RoutingCandidate], str],
     *,
     healthy_first: bool = False,
-) -> list[Ranked]:
+) -> list[RankedCandidate]:
     """By score, those who take traffic first; ties are always broken the same way."""
 
-    def behind(candidate: Candidate) -> bool:
+    def behind(candidate: RoutingCandidate) -> bool:
         taking = healthy_first and candidate.is_open
         return taking and not candidate.is_healthy
 
-    def place(candidate: Candidate) -> Ranked:
+    def place(candidate: RoutingCandidate) -> RankedCandidate:
         if not candidate.is_open:
-            return Ranked(candidate, 0.0, "takes no traffic")
+            return RankedCandidate(candidate, 0.0, "takes no traffic")
         health = f"; {candidate.health}" if behind(candidate) else ""
-        return Ranked(candidate, score(candidate), why(candidate) + health)
+        return RankedCandidate(candidate, score(candidate), why(candidate) + health)
 
-    def preference(place: Ranked) -> tuple[bool, bool, float, int, float, str, str]:
+    def preference(
+        place: RankedCandidate,
+    ) -> tuple[bool, bool, float, int, float, str, str]:
         candidate = place.candidate
         return (
             not candidate.is_open,
@@ -162,7 +174,7 @@ def ranked(
     return sorted(map(place, candidates), key=preference)
 
 
-def chosen(takers: Sequence[Ranked], turn: int) -> Ranked:
+def pick_by_turn(takers: Sequence[RankedCandidate], turn: int) -> RankedCandidate:
     """Of these, in proportion to their scores; each turn has one answer."""
     by_id = sorted(takers, key=lambda place: place.candidate.id)
     point = (turn * STEP % TURN) / TURN * sum(place.score for place in by_id)

@@ -1,51 +1,51 @@
 """Seed 001's error codes; the project renders them in its one error shape."""
 
-from catalog.api.base import Refusal
+from catalog.api.base import APIError
 
 
-class InvalidCapabilityName(Refusal):
+class InvalidCapabilityName(APIError):
     status_code = 400
     default_code = "INVALID_CAPABILITY_NAME"
     default_detail = "The capability name is not valid"
 
 
-class InvalidAgentId(Refusal):
+class InvalidAgentId(APIError):
     status_code = 400
     default_code = "INVALID_AGENT_ID"
     default_detail = "The agent id is not valid"
 
 
-class InvalidVersion(Refusal):
+class InvalidVersion(APIError):
     status_code = 400
     default_code = "INVALID_VERSION"
     default_detail = "The version is not a semantic version"
 
 
-class AgentNotFound(Refusal):
+class AgentNotFound(APIError):
     status_code = 404
     default_code = "AGENT_NOT_FOUND"
     default_detail = "Agent not found"
 
 
-class RegistrationNotFound(Refusal):
+class RegistrationNotFound(APIError):
     status_code = 404
     default_code = "REGISTRATION_NOT_FOUND"
     default_detail = "Capability registration not found"
 
 
-class DuplicateRegistration(Refusal):
+class DuplicateRegistration(APIError):
     status_code = 409
     default_code = "DUPLICATE_REGISTRATION"
     default_detail = "Agent already registered for this capability"
 
 
-class InvalidStrategy(Refusal):
+class InvalidStrategy(APIError):
     status_code = 422
     default_code = "ROUTING_STRATEGY_INVALID"
     default_detail = "Unknown routing strategy"
 
 
-class InvalidMetadataFilter(Refusal):
+class InvalidMetadataFilter(APIError):
     status_code = 422
     default_code = "METADATA_FILTER_INVALID"
     default_detail = "The metadata filter is not valid"

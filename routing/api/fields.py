@@ -4,14 +4,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from ..events import timestamp
+from ..events import format_timestamp
 
 
 class TimestampField(serializers.DateTimeField):
     """Show a moment in UTC, to the second."""
 
     def to_representation(self, value: Any) -> str | None:
-        return timestamp(value)
+        return format_timestamp(value)
 
 
 class SecondsField(serializers.CharField):

@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from ..models import Offer
+from ..models import RegistrationMetricsMixin
 
 
 class ListedProvider(NamedTuple):
     """A provider, and whether to show its metadata and all its metrics."""
 
-    provider: Offer
+    provider: RegistrationMetricsMixin
     with_metadata: bool
 
 

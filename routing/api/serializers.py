@@ -6,18 +6,24 @@ from typing import Any
 
 from rest_framework import serializers
 
-from capabilities.validators import capability_name_fault
+from capabilities.validators import capability_name_error
 from catalog.api.base import (
-    NumberField,
     ResponseSerializer,
-    TextField,
-    WholeNumberField,
+    StrictCharField,
+    StrictFloatField,
+    StrictIntegerField,
 )
 
 from ..events import HEALTH_CHECK_FAILED
-from ..models import PRIORITY_LIMIT, STATUSES, UNHEALTHY, Intent, Offer
-from ..strategies import STRATEGIES, Ranked
-from ..validators import health_check_url_fault, version_fault
+from ..models import (
+    PRIORITY_LIMIT,
+    STATUSES,
+    UNHEALTHY,
+    DesiredState,
+    RegistrationMetricsMixin,
+)
+from ..strategies import STRATEGIES, RankedCandidate
+from ..validators import health_check_url_error, version_error
 from .errors import InvalidAgentId, InvalidCapabilityName, InvalidVersion
 from .fields import (
     ConstantField,
@@ -40,10 +46,10 @@ METADATA_LIMIT = 65_536
 class OfferSerializer(serializers.Serializer):
     """What registering and updating have in common."""
 
-    version = TextField(required=False, trim_whitespace=False, allow_blank=True)
-    priority = WholeNumberField(min_value=0, max_value=PRIORITY_LIMIT, required=False)
+    version = StrictCharField(required=False, trim_whitespace=False, allow_blank=True)
+    priority = StrictIntegerField(min_value=0, max_value=PRIORITY_LIMIT, required=False)
     metadata = serializers.DictField(required=False)
-    health_check_url = TextField(
+    health_check_url = StrictCharField(
         max_length=2000,
         required=False,
         trim_whitespace=False,
@@ -54,7 +60,7 @@ class OfferSerializer(serializers.Serializer):
     )
 
     def validate_version(self, value):
-        if version_fault(value):
+        if version_error(value):
             raise InvalidVersion(version=value[:128])
         return value
 
@@ -67,18 +73,18 @@ class OfferSerializer(serializers.Serializer):
     def validate_health_check_url(self, value):
         """Null, as it is told where there is none, takes it away."""
         value = value or ""
-        if fault := health_check_url_fault(value):
+        if fault := health_check_url_error(value):
             raise serializers.ValidationError(f"The URL {fault}.")
         return value
 
 
 class RegistrationSerializer(OfferSerializer):
-    agent_id = TextField(
+    agent_id = StrictCharField(
         trim_whitespace=False,
         allow_blank=True,
         help_text="A catalog entry's id, or its agent key.",
     )
-    capability = TextField(
+    capability = StrictCharField(
         trim_whitespace=False,
         allow_blank=True,
         help_text="Lowercase words with hyphens: `data-analysis`.",
@@ -90,7 +96,7 @@ class RegistrationSerializer(OfferSerializer):
         return value
 
     def validate_capability(self, value):
-        if fault := capability_name_fault(value):
+        if fault := capability_name_error(value):
             raise InvalidCapabilityName(
                 f"The capability name {fault}", capability=value[:128]
             )
@@ -100,12 +106,12 @@ class RegistrationSerializer(OfferSerializer):
 class UpdateSerializer(OfferSerializer):
     """A member left out stays as it is; `metadata` is replaced as a whole."""
 
-    agent_id = TextField(required=False, help_text="Cannot be changed.")
-    capability = TextField(required=False, help_text="Cannot be changed.")
+    agent_id = StrictCharField(required=False, help_text="Cannot be changed.")
+    capability = StrictCharField(required=False, help_text="Cannot be changed.")
 
     status = serializers.ChoiceField(
         source="intent",
-        choices=Intent.choices,
+        choices=DesiredState.choices,
         required=False,
         help_text="Whether it is `unhealthy`, only checks tell.",
     )
@@ -113,7 +119,7 @@ class UpdateSerializer(OfferSerializer):
 
 class OutcomeSerializer(serializers.Serializer):
     ok = serializers.BooleanField()
-    response_time_ms = NumberField(
+    response_time_ms = StrictFloatField(
         min_value=0, max_value=DAY_MS, required=False, allow_null=True
     )
 
@@ -131,13 +137,13 @@ class ReportSerializer(serializers.Serializer):
     """Requests that were sent to a provider, and how busy it is."""
 
     outcomes = OutcomeSerializer(many=True, required=False, max_length=REPORT_LIMIT)
-    concurrent_requests = WholeNumberField(
+    concurrent_requests = StrictIntegerField(
         min_value=0, max_value=COUNT_LIMIT, required=False, allow_null=True
     )
-    queue_depth = WholeNumberField(
+    queue_depth = StrictIntegerField(
         min_value=0, max_value=COUNT_LIMIT, required=False, allow_null=True
     )
-    load_score = NumberField(
+    load_score = StrictFloatField(
         min_value=0.0, max_value=1.0, required=False, allow_null=True
     )
 
@@ -229,7 +235,7 @@ class FoundProviderSerializer(ProviderSerializer):
     health = ProviderHealthSerializer(source="*")
     performance_metrics = PerformanceMetricsSerializer(source="*")
 
-    def to_representation(self, place: Ranked) -> dict[str, Any]:
+    def to_representation(self, place: RankedCandidate) -> dict[str, Any]:
         """Read the provider, with the score of its place in the order."""
         provider = place.candidate.item
         provider.routing_score = place.score
@@ -262,7 +268,7 @@ class CheckedProviderSerializer(ResponseSerializer):
     consecutive_failures = serializers.IntegerField(required=False)
     code = ConstantField(HEALTH_CHECK_FAILED, required=False)
 
-    def to_representation(self, provider: Offer) -> dict[str, Any]:
+    def to_representation(self, provider: RegistrationMetricsMixin) -> dict[str, Any]:
         """Leave out figures of an unhealthy provider, and failures without any."""
         left_out = frozenset() if provider.consecutive_failures else self.FAILURE
         if provider.health == UNHEALTHY:

@@ -13,16 +13,16 @@ from catalog.api.base import (
     InvalidBody,
     InvalidParameter,
     StrictPagination,
-    boolean,
-    validated,
+    get_validated_data,
+    parse_boolean,
 )
 from catalog.models import CatalogEntry
 
 from .. import decisions, events, health, service
-from ..decisions import Question, decide
-from ..metrics import Outcome, Report, take_in
+from ..decisions import RoutingRequest, decide
+from ..metrics import Report, RequestOutcome, record_report
 from ..models import STATUSES, CapabilityRegistration
-from ..provider_query import providers
+from ..provider_query import get_providers
 from ..strategies import STRATEGIES
 from . import errors, examples
 from .listing import CapabilityProviders, ListedProvider, Page
@@ -55,7 +55,7 @@ STRATEGY = text(
 
 
 class RegistryPermissions(CatalogPermissions):
-    needed = {
+    permission_by_method = {
         "GET": "routing.view_capabilityregistration",
         "HEAD": "routing.view_capabilityregistration",
         "POST": "routing.add_capabilityregistration",
@@ -68,7 +68,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
     """Which agents take traffic for a named capability, and which one takes it next."""
 
     permission_classes = [RegistryPermissions]
-    parameters = {
+    parameters_by_action = {
         "discover": (
             "capability",
             "agent_id",
@@ -109,14 +109,14 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
     )
     def create(self, request):
         """From now on requests for this capability may go to this agent."""
-        offer = dict(validated(RegistrationSerializer(data=request.data)))
-        entry = service.agent(offer.pop("agent_id"))
+        offer = dict(get_validated_data(RegistrationSerializer(data=request.data)))
+        entry = service.find_agent(offer.pop("agent_id"))
         if entry is None:
             raise errors.AgentNotFound(agent_id=request.data["agent_id"])
         capability = offer.pop("capability")
         try:
             made = service.register(entry, capability, **offer)
-        except service.DuplicateRegistration as error:
+        except service.AlreadyRegisteredError as error:
             told = {"agent_id": str(entry.pk), "capability": capability}
             raise errors.DuplicateRegistration(**told) from error
         except CatalogEntry.DoesNotExist as error:
@@ -142,12 +142,12 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         """By name; paging counts capabilities, not providers."""
         pages = StrictPagination()
         limit, offset = pages.get_limit(request), pages.get_offset(request)
-        with_metadata = boolean(request.query_params, "include_metadata")
+        with_metadata = parse_boolean(request.query_params, "include_metadata")
         found = self.filtered(request.query_params)
         names = found.order_by("capability").values_list("capability", flat=True)
         page = list(names.distinct()[offset : offset + limit])
         groups = {name: CapabilityProviders(name, []) for name in page}
-        for one in found.with_figures().filter(capability__in=page):
+        for one in found.with_metrics().filter(capability__in=page):
             listed = ListedProvider(one, with_metadata)
             groups[one.capability].providers.append(listed)
         total = names.distinct().count()
@@ -166,7 +166,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
                 raise InvalidParameter(message, parameter="status")
             found = found.with_status(status)
         if agent_id := asked.get("agent_id"):
-            entry = service.agent(agent_id)
+            entry = service.find_agent(agent_id)
             found = found.filter(entry=entry) if entry else found.none()
         return found
 
@@ -193,26 +193,26 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         """
         try:
             decision = decide(self.question(key, request))
-        except decisions.InvalidStrategy as error:
+        except decisions.UnknownStrategyError as error:
             known = {"routing_strategy": str(error), "available": list(STRATEGIES)}
             raise errors.InvalidStrategy(**known) from error
-        except decisions.InvalidMetadataFilter as error:
+        except decisions.MetadataFilterError as error:
             raise errors.InvalidMetadataFilter(str(error)) from error
-        except decisions.NobodyOffers as error:
+        except decisions.NoProvidersError as error:
             raise nobody_offers(key) from error
         found = DecisionSerializer(decision)
         return Response(found.data, headers={"Cache-Control": "no-store"})
 
-    def question(self, capability, request) -> Question:
+    def question(self, capability, request) -> RoutingRequest:
         """Who only wants to see the headers sends no request to anybody."""
         asked = request.query_params
-        return Question(
+        return RoutingRequest(
             capability=capability,
             version=asked.get("version", ""),
-            strategy=asked.get("routing_strategy") or decisions.DEFAULT,
-            include_unhealthy=boolean(asked, "include_unhealthy"),
-            metadata=decisions.metadata_filter(asked.get("metadata_filter", "")),
-            peek=boolean(asked, "peek") or request.method == "HEAD",
+            strategy=asked.get("routing_strategy") or decisions.DEFAULT_STRATEGY,
+            include_unhealthy=parse_boolean(asked, "include_unhealthy"),
+            metadata=decisions.parse_metadata_filter(asked.get("metadata_filter", "")),
+            peek=parse_boolean(asked, "peek") or request.method == "HEAD",
         )
 
     @extend_schema(
@@ -225,7 +225,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
     def update(self, request, key):
         """Change its priority, metadata, version, health check or status."""
         registration = self.known(key)
-        changes = dict(validated(UpdateSerializer(data=request.data)))
+        changes = dict(get_validated_data(UpdateSerializer(data=request.data)))
         for fixed in ("agent_id", "capability"):
             same = getattr(registration, fixed)
             if changes.pop(fixed, same) != same:
@@ -249,8 +249,8 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
     )
     def unregister(self, request, agent_id, capability):
         """Take the offer back."""
-        drain = boolean(request.query_params, "drain")
-        entry = service.agent(agent_id)
+        drain = parse_boolean(request.query_params, "drain")
+        entry = service.find_agent(agent_id)
         if entry is None:
             raise errors.AgentNotFound(agent_id=agent_id[:128])
         offers = CapabilityRegistration.objects.present()
@@ -282,14 +282,14 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
     )
     def report(self, request, key):
         """How requests to a provider went, and how busy it is."""
-        told = dict(validated(ReportSerializer(data=request.data)))
+        told = dict(get_validated_data(ReportSerializer(data=request.data)))
         outcomes = [
-            Outcome(o["ok"], o.get("response_time_ms"))
+            RequestOutcome(o["ok"], o.get("response_time_ms"))
             for o in told.pop("outcomes", [])
         ]
         if not outcomes and not told:
             raise InvalidBody("There is nothing to report")
-        if not take_in(key, Report(outcomes, told)):
+        if not record_report(key, Report(outcomes, told)):
             raise errors.RegistrationNotFound(registration_id=key[:128])
         return Response(status=204)
 
@@ -301,10 +301,10 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
     )
     def health(self, request, key):
         """How each provider is, and what that makes of the capability."""
-        found = providers(key)
+        found = get_providers(key)
         if not found:
             raise nobody_offers(key)
-        capability = health.of_capability(key, found)
+        capability = health.summarize_capability(key, found)
         return Response(CapabilityHealthSerializer(capability).data)
 
     @extend_schema(
@@ -320,12 +320,14 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         """Counted over all; the list can leave the healthy or unhealthy ones out."""
         asked = request.query_params
         well, ill = (
-            boolean(asked, f"include_{word}", default=True)
+            parse_boolean(asked, f"include_{word}", default=True)
             for word in ("healthy", "unhealthy")
         )
         listed = {"healthy": well, "unhealthy": ill, "degraded": well or ill}
         left_out = [word for word, wanted in listed.items() if not wanted]
-        return Response(RegistryHealthSerializer(health.everything(left_out)).data)
+        return Response(
+            RegistryHealthSerializer(health.summarize_registry(left_out)).data
+        )
 
     def known(self, key: str) -> CapabilityRegistration:
         """The registration of this id, with all that is told of it."""
@@ -338,7 +340,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
 
 def with_state_of(made: CapabilityRegistration, entry: CatalogEntry):
     """As the database tells it; which may have lost it again meanwhile."""
-    made.state = events.state_of(made)
+    made.state = events.current_state(made)
     made.agent_probed_at = entry.last_probed_at
     return made
 
@@ -346,5 +348,5 @@ def with_state_of(made: CapabilityRegistration, entry: CatalogEntry):
 def nobody_offers(capability: str) -> CapabilityNotFound:
     return CapabilityNotFound(
         capability=capability[:128],
-        available_capabilities=decisions.similar(capability),
+        available_capabilities=decisions.suggest_capabilities(capability),
     )

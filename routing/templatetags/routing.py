@@ -2,12 +2,12 @@
 
 from django import template
 
-from catalog.health import percent
+from catalog.health import format_percent
 
-from ..models import HEALTH
+from ..models import HEALTH_BY_STATUS
 
 register = template.Library()
-LOOKS = {health: status for status, health in reversed(HEALTH.items())} | {
+LOOKS = {health: status for status, health in reversed(HEALTH_BY_STATUS.items())} | {
     "unhealthy": "offline"
 }
 
@@ -35,4 +35,4 @@ def as_load(load: float | None) -> str:
 
 @register.filter
 def as_percent(share: float | None) -> str:
-    return "–" if share is None else percent(share)
+    return "–" if share is None else format_percent(share)

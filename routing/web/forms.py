@@ -3,7 +3,7 @@
 from django import forms
 
 from .. import decisions
-from ..decisions import Question
+from ..decisions import RoutingRequest
 from ..models import CapabilityRegistration
 from ..strategies import STRATEGIES
 
@@ -24,18 +24,18 @@ class TrialForm(forms.Form):
 
     def clean_metadata(self):
         try:
-            return decisions.metadata_filter(self.cleaned_data["metadata"])
-        except decisions.InvalidMetadataFilter as error:
+            return decisions.parse_metadata_filter(self.cleaned_data["metadata"])
+        except decisions.MetadataFilterError as error:
             raise forms.ValidationError(str(error)) from error
 
-    def question(self, capability: str) -> Question:
+    def question(self, capability: str) -> RoutingRequest:
         """Where a value makes no sense, as if it were not there: pages forgive."""
         self.is_valid()
         asked = self.cleaned_data
-        return Question(
+        return RoutingRequest(
             capability=capability,
             version=asked.get("version", ""),
-            strategy=asked.get("strategy") or decisions.DEFAULT,
+            strategy=asked.get("strategy") or decisions.DEFAULT_STRATEGY,
             metadata=asked.get("metadata") or {},
             include_unhealthy=True,
             peek=True,

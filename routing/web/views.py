@@ -11,19 +11,19 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from catalog.web import permission_needed, wants_partial
+from catalog.web import require_permission, wants_partial
 
 from .. import decisions, service
 from ..conf import conf
 from ..decisions import Decision
 from ..health import overall
-from ..models import CapabilityRegistration, Intent
+from ..models import CapabilityRegistration, DesiredState
 from ..strategies import STRATEGIES
 from .forms import OfferForm, TrialForm
 
 PAGE_SIZE = 25
-reader = permission_needed("routing.view_capabilityregistration")
-editor = permission_needed("routing.change_capabilityregistration")
+reader = require_permission("routing.view_capabilityregistration")
+editor = require_permission("routing.change_capabilityregistration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class Offered:
 
     @classmethod
     def of(cls, name, registrations) -> "Offered":
-        candidates = list(map(decisions.candidate, registrations))
+        candidates = list(map(decisions.build_candidate, registrations))
         scores = {candidate.id: [] for candidate in candidates}
         for strategy, ranking in STRATEGIES.items():
             for place in ranking(candidates, 0):
                 scores[place.candidate.id].append((strategy, place))
-        order = STRATEGIES[decisions.DEFAULT](candidates, 0)
+        order = STRATEGIES[decisions.DEFAULT_STRATEGY](candidates, 0)
         return cls(name, [(p.candidate.item, scores[p.candidate.id]) for p in order])
 
     @property
@@ -73,7 +73,7 @@ def index(request):
 
 
 def offered(names: list[str]) -> list[Offered]:
-    found = CapabilityRegistration.objects.present().with_state().with_figures()
+    found = CapabilityRegistration.objects.present().with_state().with_metrics()
     found = found.filter(capability__in=names).order_by("capability")
     groups = groupby(found, lambda one: one.capability)
     return [Offered.of(name, list(group)) for name, group in groups]
@@ -85,12 +85,12 @@ def offered(names: list[str]) -> list[Offered]:
 def capability(request, name):
     """Try it: the order a strategy gives now, and the numbers that led to it."""
     name = name.replace("\0", "")
-    trial = TrialForm(request.GET or {"strategy": decisions.DEFAULT})
+    trial = TrialForm(request.GET or {"strategy": decisions.DEFAULT_STRATEGY})
     part = wants_partial(request)
     question = trial.question(name)
     try:
         decision = decisions.decide(question)
-    except decisions.NobodyOffers as error:
+    except decisions.NoProvidersError as error:
         # A page that is open sees the last one leave.
         if not part:
             raise Http404(f"No agent offers {name}") from error
@@ -146,7 +146,7 @@ def taken_back(request):
 
 
 def told_of(changes: dict) -> str:
-    if changes.get("intent") == Intent.DRAINING:
+    if changes.get("intent") == DesiredState.DRAINING:
         seconds = f"{conf.DRAIN_SECONDS:g}"
         return f"takes no more requests, and is removed in {seconds} s"
     return "was changed" if changes else "is as it was"

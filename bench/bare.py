@@ -44,9 +44,9 @@ def recording() -> Iterator[list[Statement]]:
 
 def searching(ask: Ask) -> tuple[int, list[Statement]]:
     """What the search alone says to the database, and the total it got."""
-    question = search.Question(ask.q, ask.kind, ask.sort)
+    question = search.SearchQuery(ask.q, ask.kind, ask.sort)
     with recording() as statements:
-        page = search.find(question, LIMIT, ask.offset)
+        page = search.search_capabilities(question, LIMIT, ask.offset)
     return page.total, statements
 
 

@@ -14,7 +14,7 @@ from catalog.models import (
     Provider,
     Source,
     Status,
-    agent_key,
+    compute_agent_key,
 )
 from catalog.search.indexer import index_entries
 
@@ -80,7 +80,7 @@ class Maker:
         endpoint = f"https://agent-{n}.invalid/{protocol}"
         return AgentType(
             id=self.uuid(),
-            agent_key=agent_key(protocol, endpoint),
+            agent_key=compute_agent_key(protocol, endpoint),
             protocol=protocol,
             endpoint=endpoint,
             version="1.0.0",

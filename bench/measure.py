@@ -18,7 +18,7 @@ from django.contrib.auth import get_user_model  # noqa: E402 - Django first
 from django.contrib.auth.models import Group  # noqa: E402
 from knox.models import AuthToken  # noqa: E402
 
-from agentlens.start import prepare  # noqa: E402
+from agentlens.start import prepare_database  # noqa: E402
 from catalog import search  # noqa: E402
 from catalog.models import SearchRow  # noqa: E402
 
@@ -32,8 +32,8 @@ SECONDS = 6
 
 
 def find(ask: Ask) -> dict:
-    question = search.Question(ask.q, ask.kind, ask.sort)
-    page = search.find(question, LIMIT, ask.offset)
+    question = search.SearchQuery(ask.q, ask.kind, ask.sort)
+    page = search.search_capabilities(question, LIMIT, ask.offset)
     return {"total": page.total, "items": page.items}
 
 
@@ -74,7 +74,7 @@ def told(text: str, function: Callable, *arguments):
 
 
 def main(size: int) -> dict:
-    prepare()
+    prepare_database()
     told("built and indexed", data.build, size, data.Maker())
     asked = asks(size)
     scan = told("read without the index", plain.Scan)

@@ -3,8 +3,8 @@
 from django.db.models import Q
 
 from capabilities.kinds import discoverable_kinds
-from catalog.models import REACHABLE, Capability
-from catalog.search import fold, terms
+from catalog.models import REACHABLE_STATUSES, Capability
+from catalog.search import fold, parse_terms
 
 from .queries import LIMIT, Ask
 
@@ -31,7 +31,7 @@ LISTED = ("tags", "input_modes", "output_modes")
 
 def listed():
     return Capability.objects.filter(
-        kind__in=discoverable_kinds(), agent_type__entry__status__in=REACHABLE
+        kind__in=discoverable_kinds(), agent_type__entry__status__in=REACHABLE_STATUSES
     )
 
 
@@ -61,7 +61,7 @@ class Scan:
 
     def answer(self, ask: Ask) -> dict:
         """What the endpoint must answer, field by field."""
-        kind, words = ask.kind, terms(ask.q)
+        kind, words = ask.kind, parse_terms(ask.q)
         found = [
             row[4]
             for row in self.orders[ask.sort]

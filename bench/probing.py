@@ -21,8 +21,8 @@ django.setup()
 from django.conf import settings  # noqa: E402 - Django first
 from django.utils import timezone  # noqa: E402
 
-from agentlens.start import prepare  # noqa: E402
-from catalog.health.history import hour_of  # noqa: E402
+from agentlens.start import prepare_database  # noqa: E402
+from catalog.health.history import start_of_hour  # noqa: E402
 from catalog.models import (  # noqa: E402
     AgentType,
     Capability,
@@ -30,7 +30,7 @@ from catalog.models import (  # noqa: E402
     HealthHour,
     ProbeResult,
     Status,
-    agent_key,
+    compute_agent_key,
 )
 
 from . import data  # noqa: E402
@@ -60,7 +60,7 @@ class Farmers(data.Maker):
     def agent_type(self, n: int) -> AgentType:
         agent_type = super().agent_type(n)
         agent_type.protocol, agent_type.endpoint = "a2a", endpoint(self.port, n)
-        agent_type.agent_key = agent_key("a2a", agent_type.endpoint)
+        agent_type.agent_key = compute_agent_key("a2a", agent_type.endpoint)
         return agent_type
 
     def entry(self, agent_type: AgentType) -> CatalogEntry:
@@ -79,7 +79,7 @@ def build(port: int) -> None:
     for start in range(FEW, ENTRIES, data.CHUNK):
         farmers.write(range(start, start + data.CHUNK))
     # As after the first probe of an hour: the other fifty-nine only count.
-    hour = hour_of(timezone.now())
+    hour = start_of_hour(timezone.now())
     HealthHour.objects.bulk_create(
         HealthHour(entry_id=pk, hour=hour, probes=1)
         for pk in CatalogEntry.objects.values_list("pk", flat=True)
@@ -192,7 +192,7 @@ def apart(token: str, environment: dict[str, str]) -> dict:
 
 
 def main() -> dict:
-    prepare()
+    prepare_database()
     token, environment = token_of("Viewer"), dict(os.environ)
     with farming() as port:
         told("built", build, port)

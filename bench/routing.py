@@ -18,8 +18,8 @@ django.setup()
 
 from django.utils import timezone  # noqa: E402 - Django first
 
-from agentlens.start import prepare  # noqa: E402
-from catalog.health.history import hour_of  # noqa: E402
+from agentlens.start import prepare_database  # noqa: E402
+from catalog.health.history import start_of_hour  # noqa: E402
 from catalog.models import CatalogEntry, HealthHour, Status  # noqa: E402
 from routing.models import CapabilityRegistration, RequestSecond  # noqa: E402
 
@@ -69,7 +69,7 @@ def invent_past(offers: list[CapabilityRegistration], agents: list) -> None:
             for ago in range(0, HOUR, step)
         )
     CapabilityRegistration.objects.update(requests_total=HOUR)
-    this_hour = hour_of(timezone.now())
+    this_hour = start_of_hour(timezone.now())
     HealthHour.objects.bulk_create(
         HealthHour(entry_id=agent, hour=this_hour - timedelta(hours=n), probes=60)
         for agent in agents
@@ -100,7 +100,7 @@ def doors(client: Client, offers: list[str]) -> dict:
 
 
 def main() -> dict:
-    prepare()
+    prepare_database()
     offers = told("built", build)
     given = {**os.environ, "AGENTLENS_WRITE_RATE": "1000000"}
     with serving(PRODUCT, token_of("Editor"), given) as client:

@@ -13,7 +13,7 @@ from catalog.models import (
     Provider,
     Source,
     Status,
-    agent_key,
+    compute_agent_key,
 )
 from catalog.search.indexer import index_entries
 
@@ -47,7 +47,9 @@ class AgentTypeFactory(factory.django.DjangoModelFactory):
     endpoint = factory.Sequence(lambda n: f"https://agent{n}.example.com/a2a")
     version = "1.0.0"
     spec_version = "1.0"
-    agent_key = factory.LazyAttribute(lambda o: agent_key(o.protocol, o.endpoint))
+    agent_key = factory.LazyAttribute(
+        lambda o: compute_agent_key(o.protocol, o.endpoint)
+    )
     provider = factory.SubFactory(ProviderFactory)
     raw_definition = factory.LazyAttribute(
         lambda o: json.dumps(card(url=o.endpoint)).encode()

@@ -2,12 +2,12 @@
 
 from django.utils import timezone
 
-from catalog.health.status import Probe
+from catalog.health.status import ProbeOutcome
 
 
 def well(latency_ms=100, at=None):
-    return Probe(at or timezone.now(), latency_ms)
+    return ProbeOutcome(at or timezone.now(), latency_ms)
 
 
 def failed(at=None, error="HTTP 503"):
-    return Probe(at or timezone.now(), error=error)
+    return ProbeOutcome(at or timezone.now(), error=error)

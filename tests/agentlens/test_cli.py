@@ -301,7 +301,7 @@ def test_a_running_server_is_imported_and_what_is_missing_is_told(vault):
 
     assert (result.exit_code, CatalogEntry.objects.count()) == (0, 1)
     assert result.stderr == (
-        f"{vault.url('/mcp')}: warning: the server asks for authorisation:"
+        f"{vault.url('/mcp')}: warning: the server requires authorization:"
         " only its card was read\n"
     )
 

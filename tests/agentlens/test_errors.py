@@ -9,8 +9,8 @@ from agentlens import urls as project_urls
 from agentlens import views
 from agentlens.request_ids import RequestIdFilter, current_request_id
 from catalog.api import entries
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, card_bytes
-from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +48,7 @@ def test_a_route_there_is_not_is_not_found(place, method):
     if method == "HEAD":
         assert (answer.status_code, answer.content) == (404, b"")
     else:
-        assert_refused(answer, 404, "NOT_FOUND")
+        assert_error_response(answer, 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_route_there_is_not_is_not_found(place, method):
 def test_a_method_there_is_not_is_told_those_there_are(admin, method, place, allow):
     answer = admin.generic(method, place)
 
-    assert_refused(answer, 405, "METHOD_NOT_ALLOWED")
+    assert_error_response(answer, 405, "METHOD_NOT_ALLOWED")
     assert answer["Allow"] == allow
 
 
@@ -77,28 +77,28 @@ def test_a_media_type_we_do_not_read_is_refused(editor):
     place = f"{CATALOG}/{CatalogEntryFactory().pk}"
     answer = editor.generic("PATCH", place, b"<a/>", content_type="application/xml")
 
-    body = assert_refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+    body = assert_error_response(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
     assert "application/xml" in body["error"]
 
 
 def test_a_media_type_we_do_not_write_is_refused(viewer):
     answer = viewer.get(CATALOG, headers={"Accept": "application/xml"})
 
-    assert_refused(answer, 406, "INVALID_PARAMETER")
+    assert_error_response(answer, 406, "INVALID_PARAMETER")
 
 
 @pytest.mark.parametrize("place", [*ROUTES, "/api/v1/schema", "/api/v1/docs"])
 def test_nobody_is_told_how_to_become_somebody(place):
     answer = APIClient().get(place)
 
-    assert_refused(answer, 401, "NOT_AUTHENTICATED")
+    assert_error_response(answer, 401, "NOT_AUTHENTICATED")
     assert answer["WWW-Authenticate"] == "Bearer"
 
 
 def test_somebody_who_may_not_is_told_so(viewer):
     answer = viewer.delete(f"{CATALOG}/{CatalogEntryFactory().pk}")
 
-    assert_refused(answer, 403, "PERMISSION_DENIED")
+    assert_error_response(answer, 403, "PERMISSION_DENIED")
 
 
 def register(client):
@@ -113,7 +113,7 @@ def test_too_many_writes_are_told_when_to_come_again(client_for, settings):
         assert register(editor).status_code in (200, 201)
     refused = register(editor)
 
-    assert_refused(refused, 429, "RATE_LIMITED")
+    assert_error_response(refused, 429, "RATE_LIMITED")
     assert 1 <= int(refused["Retry-After"]) <= 60
     assert editor.get(CATALOG).status_code == 200
     assert register(other).status_code == 200
@@ -124,14 +124,14 @@ def test_every_kind_of_write_counts(admin, settings, method):
     settings.AGENTLENS_WRITE_RATE = 1
     register(admin)
 
-    assert_refused(getattr(admin, method)(f"{CATALOG}/x"), 429, "RATE_LIMITED")
+    assert_error_response(getattr(admin, method)(f"{CATALOG}/x"), 429, "RATE_LIMITED")
 
 
 def test_no_writes_at_all_may_be_allowed(editor, settings):
     settings.AGENTLENS_WRITE_RATE = 0
     refused = register(editor)
 
-    assert_refused(refused, 429, "RATE_LIMITED")
+    assert_error_response(refused, 429, "RATE_LIMITED")
     assert int(refused["Retry-After"]) == 60
 
 
@@ -142,7 +142,7 @@ def test_writes_that_came_in_all_at_once_are_told_when_to_come_again(editor, set
     settings.AGENTLENS_WRITE_RATE = 1
     refused = register(editor)
 
-    assert_refused(refused, 429, "RATE_LIMITED")
+    assert_error_response(refused, 429, "RATE_LIMITED")
     assert 1 <= int(refused["Retry-After"]) <= 60
 
 
@@ -165,7 +165,7 @@ def calm_viewer(viewer):
 def test_a_crash_is_told_to_the_log_and_not_to_the_caller(calm_viewer, caplog):
     answer = calm_viewer.get("/api/v1/stats", headers={"X-Request-ID": "crash-1"})
 
-    body = assert_refused(answer, 500, "INTERNAL_ERROR")
+    body = assert_error_response(answer, 500, "INTERNAL_ERROR")
     assert body["request_id"] == "crash-1"
     assert "secret of ours" not in answer.content.decode()
     assert "secret of ours" in caplog.text
@@ -177,7 +177,7 @@ def test_a_crash_is_told_to_the_log_and_not_to_the_caller(calm_viewer, caplog):
 def test_a_crash_in_debug_mode_has_the_same_shape(calm_viewer, settings):
     settings.DEBUG = True
 
-    assert_refused(calm_viewer.get("/api/v1/stats"), 500, "INTERNAL_ERROR")
+    assert_error_response(calm_viewer.get("/api/v1/stats"), 500, "INTERNAL_ERROR")
 
 
 @pytest.mark.usefixtures("_crashing")
@@ -190,7 +190,7 @@ def test_after_a_crash_the_next_is_served(calm_viewer):
 def test_a_host_that_is_not_ours_is_refused_in_the_same_shape(viewer):
     answer = viewer.get(CATALOG, headers={"Host": "evil.example"})
 
-    assert_refused(answer, 400, "INVALID_PARAMETER")
+    assert_error_response(answer, 400, "INVALID_PARAMETER")
 
 
 def test_pages_are_not_told_in_the_shape_of_the_api(client):

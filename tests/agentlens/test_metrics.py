@@ -5,9 +5,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from rest_framework.test import APIClient
 
 from catalog import search
-from catalog.health.probe import Target, probe_target
+from catalog.health.probe import ProbeTarget, run_probe
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
-from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +57,7 @@ def test_strangers_choose_no_labels(viewer):
 
 def test_searches_are_timed(viewer):
     before = samples(viewer).get(("agentlens_search_seconds_count",), 0)
-    search.find(search.Question(q="translate"), 10)
+    search.search_capabilities(search.SearchQuery(q="translate"), 10)
 
     assert samples(viewer)["agentlens_search_seconds_count",] - before == 1
 
@@ -65,11 +65,11 @@ def test_searches_are_timed(viewer):
 def test_probes_are_counted(viewer, settings):
     key = ("agentlens_probes_total", ("outcome", "failed"), ("protocol", "a2a"))
     before = samples(viewer).get(key, 0)
-    asyncio.run(probe_target(Target("a2a", "http://127.0.0.1:1/a2a")))
+    asyncio.run(run_probe(ProbeTarget("a2a", "http://127.0.0.1:1/a2a")))
 
     assert samples(viewer)[key] - before == 1
 
 
 def test_only_readers_are_told(client_for):
-    assert_refused(APIClient().get("/metrics"), 401, "NOT_AUTHENTICATED")
-    assert_refused(client_for(None).get("/metrics"), 403, "PERMISSION_DENIED")
+    assert_error_response(APIClient().get("/metrics"), 401, "NOT_AUTHENTICATED")
+    assert_error_response(client_for(None).get("/metrics"), 403, "PERMISSION_DENIED")

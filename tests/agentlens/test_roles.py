@@ -10,10 +10,10 @@ from django.test import RequestFactory
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
-from agentlens.roles import ADMIN, EDITOR, ROLES, VIEWER, keep_roles
+from agentlens.roles import ADMIN, EDITOR, ROLES, VIEWER, sync_roles
 from catalog.models import CatalogEntry
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes
-from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -87,7 +87,7 @@ def test_what_each_may(who, method, place, expected):
     answer = ask(client_as(who), method, place)
 
     if expected in CODES and method != "HEAD":
-        assert_refused(answer, expected, CODES[expected])
+        assert_error_response(answer, expected, CODES[expected])
     assert answer.status_code == expected
 
 
@@ -105,7 +105,7 @@ def test_anonymous_reading_opens_nothing_else(who, method, place, settings):
     settings.AGENTLENS_ANONYMOUS_READ = True
     status = 401 if who == "nobody" else 403
 
-    assert_refused(ask(client_as(who), method, place), status, CODES[status])
+    assert_error_response(ask(client_as(who), method, place), status, CODES[status])
     assert CatalogEntry.objects.count() == 1
 
 
@@ -115,7 +115,7 @@ def test_anonymous_reading_does_not_forgive_a_bad_token(settings):
         client_of(), "GET", "/catalog", Authorization="Bearer 0123456789abcdef"
     )
 
-    assert_refused(answer, 401, "NOT_AUTHENTICATED")
+    assert_error_response(answer, 401, "NOT_AUTHENTICATED")
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_session_reads_without_a_csrf_token(browser, method, place):
     ("method", "place"), [*WRITES, ("POST", "/catalog/validate")], ids=str
 )
 def test_a_session_needs_a_csrf_token_to_write(browser, method, place):
-    body = assert_refused(ask(browser, method, place), 403, "PERMISSION_DENIED")
+    body = assert_error_response(ask(browser, method, place), 403, "PERMISSION_DENIED")
 
     assert "CSRF" in body["error"]
     assert CatalogEntry.objects.count() == 1
@@ -193,14 +193,14 @@ def test_an_expired_token_is_refused():
     _, secret = AuthToken.objects.create(user, expiry=timedelta(seconds=-1))
     answer = ask(client_of(), "GET", "/catalog", Authorization=f"Bearer {secret}")
 
-    assert_refused(answer, 401, "NOT_AUTHENTICATED")
+    assert_error_response(answer, 401, "NOT_AUTHENTICATED")
 
 
 def test_a_token_taken_away_is_refused():
     client = client_as("Admin")
     AuthToken.objects.all().delete()
 
-    assert_refused(ask(client, "GET", "/catalog"), 401, "NOT_AUTHENTICATED")
+    assert_error_response(ask(client, "GET", "/catalog"), 401, "NOT_AUTHENTICATED")
 
 
 @pytest.mark.parametrize("login", [client_of, session_of])
@@ -211,7 +211,7 @@ def test_an_inactive_user_is_refused(login):
 
     user.is_active = False
     user.save()
-    assert_refused(ask(client, "GET", "/catalog"), 401, "NOT_AUTHENTICATED")
+    assert_error_response(ask(client, "GET", "/catalog"), 401, "NOT_AUTHENTICATED")
 
 
 def test_a_role_taken_away_is_gone_at_once():
@@ -219,7 +219,7 @@ def test_a_role_taken_away_is_gone_at_once():
     client = client_of(user)
     user.groups.clear()
 
-    assert_refused(ask(client, "GET", "/catalog"), 403, "PERMISSION_DENIED")
+    assert_error_response(ask(client, "GET", "/catalog"), 403, "PERMISSION_DENIED")
 
 
 def test_a_superuser_needs_no_role():
@@ -259,7 +259,7 @@ def test_roles_are_restored_however_they_were():
     Group.objects.get(name="Viewer").permissions.set(Permission.objects.all())
     Group.objects.get(name="Editor").permissions.clear()
     Group.objects.get(name="Admin").delete()
-    keep_roles()
+    sync_roles()
 
     assert {role: granted(role) for role in ROLES} == ROLES
 
@@ -267,8 +267,8 @@ def test_roles_are_restored_however_they_were():
 def test_restoring_keeps_members_and_groups_of_ones_own():
     member = UserFactory(role="Editor")
     own = Group.objects.create(name="Auditors")
-    keep_roles()
-    keep_roles()
+    sync_roles()
+    sync_roles()
 
     assert member.groups.get().name == "Editor"
     assert own in Group.objects.all()
@@ -285,4 +285,4 @@ def test_migrating_restores_them():
 def test_unknown_entries_are_no_secret_told_to_those_who_may_not_read():
     for method in ("GET", "PATCH", "DELETE"):
         answer = client_as("no role").generic(method, f"/api/v1/catalog/{uuid4()}")
-        assert_refused(answer, 403, "PERMISSION_DENIED")
+        assert_error_response(answer, 403, "PERMISSION_DENIED")

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agentlens.settings import kept_secret
+from agentlens.settings import read_or_create_secret
 
 
 @pytest.mark.parametrize(
@@ -34,10 +34,10 @@ def test_debug_is_off_and_a_named_site_has_secure_cookies(tmp_path, given, told)
 
 def test_a_secret_is_made_once_and_for_its_owner_only(tmp_path):
     path = tmp_path / "deeper" / "secret_key"
-    secret = kept_secret(path)
+    secret = read_or_create_secret(path)
 
     assert len(secret) > 60
-    assert kept_secret(path) == secret
+    assert read_or_create_secret(path) == secret
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [file.name for file in path.parent.iterdir()] == ["secret_key"]
 
@@ -45,6 +45,6 @@ def test_a_secret_is_made_once_and_for_its_owner_only(tmp_path):
 def test_starting_many_at_once_still_makes_one_secret(tmp_path):
     path = tmp_path / "secret_key"
     with ThreadPoolExecutor(8) as pool:
-        secrets = set(pool.map(kept_secret, [path] * 32))
+        secrets = set(pool.map(read_or_create_secret, [path] * 32))
 
     assert len(secrets) == 1

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from catalog.health.scheduler import Prober
-from catalog.health.status import record
+from catalog.health.status import record_probe
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import import_url, register
@@ -61,7 +61,7 @@ def test_going_away_and_coming_back_is_seen_as_it_happens(server, known_by):
     with socket(server, headers=known_by()) as opened:
         entry = CatalogEntryFactory(status=Status.UNKNOWN)
         for probe in (well(80), failed(), failed(), failed(), well(90)):
-            record(entry, probe)
+            record_probe(entry, probe)
         told = [json.loads(opened.recv(timeout=20)) for _ in range(4)]
 
     assert {event["entry_id"] for event in told} == {str(entry.pk)}
@@ -80,7 +80,7 @@ def test_a_real_agent_goes_away_and_comes_back_before_our_eyes(server, settings)
 
     def probe():
         CatalogEntry.objects.update(next_probe_at=timezone.now())
-        async_to_sync(Prober().round)()
+        async_to_sync(Prober().probe_all_due)()
 
     def told():
         event = json.loads(opened.recv(timeout=20))

@@ -2,29 +2,29 @@ import json
 
 import pytest
 
-from capabilities.documents import BYTES_LIMIT, read, text_fault
-from capabilities.problems import PROBLEM_LIMIT, Problem, Problems, Unreadable
+from capabilities.documents import DOCUMENT_BYTES_LIMIT, read_document, text_error
+from capabilities.problems import PROBLEM_LIMIT, Problem, Problems, UnreadableDocument
 
 TOO_DEEP = "is nested deeper than 64 levels"
 
 
 def read_well(raw: bytes) -> dict:
     problems = Problems()
-    document = read(raw, problems)
+    document = read_document(raw, problems)
     assert not problems.errors
     assert not problems.warnings
     return document
 
 
 def refusal(raw: bytes) -> Problem:
-    with pytest.raises(Unreadable) as caught:
-        read(raw, Problems())
+    with pytest.raises(UnreadableDocument) as caught:
+        read_document(raw, Problems())
     return caught.value.problem
 
 
 def errors(raw: bytes) -> list[tuple[str, str]]:
     problems = Problems()
-    read(raw, problems)
+    read_document(raw, problems)
     return [(problem.path, problem.message) for problem in problems.errors]
 
 
@@ -163,13 +163,13 @@ def test_member_names_are_held_to_the_same():
 
 @pytest.mark.parametrize("text", ["", "a", "größe", "😀", "\n\t", "\u202e"])
 def test_other_texts_have_no_fault(text):
-    assert text_fault(text) == ""
+    assert text_error(text) == ""
 
 
 def test_a_repeated_member_is_a_warning_and_the_last_one_counts():
     problems = Problems()
 
-    assert read(b'{"a": 1, "b": {"c": 1, "c": 2, "c": 3}}', problems) == {
+    assert read_document(b'{"a": 1, "b": {"c": 1, "c": 2, "c": 3}}', problems) == {
         "a": 1,
         "b": {"c": 3},
     }
@@ -180,15 +180,15 @@ def test_a_repeated_member_is_a_warning_and_the_last_one_counts():
 
 def test_each_repeated_member_is_told_once():
     problems = Problems()
-    read(b'{"a": 1, "b": 1, "a": 1, "b": 1, "a": 1, "c": 1}', problems)
+    read_document(b'{"a": 1, "b": 1, "a": 1, "b": 1, "a": 1, "c": 1}', problems)
 
     told = [problem.message.split()[1] for problem in problems.warnings]
     assert told == ["'a'", "'b'"]
 
 
 def test_a_document_may_just_reach_the_limit():
-    raw = b'{"a": "' + b"x" * (BYTES_LIMIT - 9) + b'"}'
-    assert len(raw) == BYTES_LIMIT == 1_048_576
+    raw = b'{"a": "' + b"x" * (DOCUMENT_BYTES_LIMIT - 9) + b'"}'
+    assert len(raw) == DOCUMENT_BYTES_LIMIT == 1_048_576
 
     assert read_well(raw)
     assert refusal(raw + b" ") == Problem("$", "is larger than 1048576 bytes")

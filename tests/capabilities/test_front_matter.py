@@ -5,24 +5,29 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capabilities.documents import read, read_json
-from capabilities.front_matter import BYTES_LIMIT, heads, opens, yaml_text
-from capabilities.problems import PROBLEM_LIMIT, Problem, Problems, Unreadable
+from capabilities.documents import read_document, read_json
+from capabilities.front_matter import (
+    FRONT_MATTER_BYTES_LIMIT,
+    front_matter_contains,
+    is_yaml_or_toml,
+    yaml_text,
+)
+from capabilities.problems import PROBLEM_LIMIT, Problem, Problems, UnreadableDocument
 
 TOO_DEEP = "is nested deeper than 64 levels"
 
 
 def read_well(text: str) -> dict:
     problems = Problems()
-    document = read(text.encode(), problems)
+    document = read_document(text.encode(), problems)
     assert not problems.errors
     assert not problems.warnings
     return document
 
 
 def refusal(text: str) -> Problem:
-    with pytest.raises(Unreadable) as caught:
-        read(text.encode(), Problems())
+    with pytest.raises(UnreadableDocument) as caught:
+        read_document(text.encode(), Problems())
     return caught.value.problem
 
 
@@ -86,32 +91,36 @@ def test_a_file_of_toml_may_begin_with_a_table():
     ],
 )
 def test_json_and_what_is_none_of_the_three_never_opens_so(text):
-    assert not opens(text)
+    assert not is_yaml_or_toml(text)
 
 
 @pytest.mark.parametrize("text", ["---\na: 1\n---\n", "+++\na = 1\n+++\n", "a = 1"])
 def test_where_json_is_asked_for_there_is_only_json(text):
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableDocument) as caught:
         read_json(text.encode(), Problems())
 
     assert str(caught.value).startswith("is not JSON: ")
 
 
 def test_a_word_is_looked_for_in_the_front_matter_alone():
-    assert heads(fenced("capabilities: []"), "capabilities")
-    assert not heads(fenced("title: x") + "On capabilities", "capabilities")
-    assert not heads("# capabilities", "capabilities")
-    assert not heads("capabilities = []", "capabilities")
+    assert front_matter_contains(fenced("capabilities: []"), "capabilities")
+    assert not front_matter_contains(
+        fenced("title: x") + "On capabilities", "capabilities"
+    )
+    assert not front_matter_contains("# capabilities", "capabilities")
+    assert not front_matter_contains("capabilities = []", "capabilities")
 
 
 def test_it_may_just_reach_its_limit_and_the_prompt_does_not_count():
-    line = "a: " + "x" * (BYTES_LIMIT - 5)
+    line = "a: " + "x" * (FRONT_MATTER_BYTES_LIMIT - 5)
     prompt = "p" * 100_000
     assert read_well(f"---\n{line}\n---\n{prompt}")
 
-    message = f"has more than {BYTES_LIMIT} bytes of"
+    message = f"has more than {FRONT_MATTER_BYTES_LIMIT} bytes of"
     assert refusal(f"---\n{line}x\n---\n").message == f"{message} YAML"
-    assert refusal(f'a = "{"x" * BYTES_LIMIT}"').message == f"{message} TOML"
+    assert (
+        refusal(f'a = "{"x" * FRONT_MATTER_BYTES_LIMIT}"').message == f"{message} TOML"
+    )
 
 
 @pytest.mark.parametrize("text", ["---\n---\n", "---", "---\n# nothing\n---\nPrompt"])
@@ -202,7 +211,7 @@ def test_a_billion_laughs_are_not_heard():
 
 def test_a_repeated_member_is_a_warning_with_its_path():
     problems = Problems()
-    document = read(b"---\na: {b: [{c: 1, c: 2}]}\n---\n", problems)
+    document = read_document(b"---\na: {b: [{c: 1, c: 2}]}\n---\n", problems)
 
     assert document == {"a": {"b": [{"c": 2}]}}
     message = "member 'c' is repeated; the last one counts"
@@ -211,14 +220,14 @@ def test_a_repeated_member_is_a_warning_with_its_path():
 
 def test_members_repeated_without_end_are_not_all_told():
     problems = Problems()
-    read(b"---\n" + b"a: 1\n" * 10_000, problems)
+    read_document(b"---\n" + b"a: 1\n" * 10_000, problems)
 
     assert len(problems.warnings) == PROBLEM_LIMIT + 1
 
 
 def test_an_escaped_nul_is_an_error_where_it_stands():
     problems = Problems()
-    read(
+    read_document(
         rb"""---
 a: ["x\0"]
 ---
@@ -335,8 +344,8 @@ def test_what_comes_out_is_json_and_comes_back_equal():
 @settings(max_examples=300)
 def test_whatever_follows_it_is_a_document_or_unreadable(opening, rest):
     try:
-        document = read((opening + rest).encode(), Problems())
-    except Unreadable:
+        document = read_document((opening + rest).encode(), Problems())
+    except UnreadableDocument:
         document = {}
 
     assert json.loads(json.dumps(document, allow_nan=False)) == document

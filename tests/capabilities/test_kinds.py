@@ -46,13 +46,13 @@ def test_a_card_has_five_kinds_of_its_own():
 def test_skills_list_tags_and_modes_and_are_searched_by_tags():
     skill = A2AParser.kinds[0]
 
-    assert skill.listed == ("tags", "input_modes", "output_modes")
-    assert skill.searched == ("tags",)
+    assert skill.list_properties == ("tags", "input_modes", "output_modes")
+    assert skill.search_properties == ("tags",)
 
 
 @each_kind
 def test_a_kind_and_its_record_class_agree_on_the_slug(kind):
-    assert kind.record.kind == kind.slug
+    assert kind.record_class.kind == kind.slug
 
 
 @each_kind
@@ -65,6 +65,6 @@ def test_a_kind_belongs_to_the_protocol_its_slug_begins_with(kind):
 
 @each_kind
 def test_what_a_kind_lists_and_searches_are_fields_of_its_record(kind):
-    own = {field.name for field in fields(kind.record)}
+    own = {field.name for field in fields(kind.record_class)}
 
-    assert {*kind.listed, *kind.searched} <= own
+    assert {*kind.list_properties, *kind.search_properties} <= own

@@ -8,13 +8,13 @@ from capabilities.kinds import Kind
 from capabilities.parsers import (
     ParseError,
     Parser,
+    ParseResult,
     ProtocolNotDetected,
-    Reading,
-    examine,
-    is_reachable,
+    can_be_probed,
     parse,
     parsers,
     protocol_choices,
+    try_parse,
 )
 from capabilities.problems import Problem
 from capabilities.protocols.a2a import A2AParser
@@ -29,7 +29,7 @@ class Note(CapabilityRecord):
 
     colour: str = ""
 
-    def telling_name(self):
+    def disambiguated_name(self):
         return f"{self.name} in {self.colour}" if self.colour else self.name
 
 
@@ -39,9 +39,9 @@ class NotesParser(Parser):
     slug = "notes"
     label = "Notebook"
     kinds = (Kind("notes.note", "Note", "notes", Note, discoverable=True),)
-    expects = "needs `notes`"
+    detection_hint = "needs `notes`"
 
-    def recognises(self, document):
+    def recognizes(self, document):
         return "notes" in document
 
     def parse(self, document, problems):
@@ -51,7 +51,7 @@ class NotesParser(Parser):
         return AgentRecord(
             protocol=self.slug,
             endpoint="notes:1",
-            name=problems.required_text(document, "name"),
+            name=problems.required_string(document, "name"),
             spec_version=document.get("edition", ""),
             capabilities=tuple(
                 Note(name=title, colour=colour, path=f"$.notes[{n}]")
@@ -71,14 +71,14 @@ def notebook(*notes, **members):
     return json.dumps(document).encode()
 
 
-def names(reading: Reading) -> list[str]:
+def names(reading: ParseResult) -> list[str]:
     return [capability.name for capability in reading.record.capabilities]
 
 
 def test_a_protocol_of_another_app_is_detected():
-    reading = examine(notebook("milk", edition="2"))
+    reading = try_parse(notebook("milk", edition="2"))
 
-    assert reading.valid
+    assert reading.is_valid
     assert reading.protocol == "notes"
     assert reading.spec_version == "2"
     assert reading.record.capabilities == (Note(name="milk"),)
@@ -88,30 +88,30 @@ def test_a_protocol_is_forgotten_when_its_temporary_block_ends():
     class DiaryParser(NotesParser):
         slug = "diary"
 
-        def recognises(self, document):
+        def recognizes(self, document):
             return "diary" in document
 
     raw = b'{"diary": 1, "name": "Diary"}'
     with parsers.temporarily(DiaryParser()):
-        assert examine(raw).protocol == "diary"
+        assert try_parse(raw).protocol == "diary"
 
-    assert examine(raw).protocol == ""
+    assert try_parse(raw).protocol == ""
 
 
 def test_the_protocol_registered_first_wins():
     card = {"skills": [], "url": "https://a.example.com/"}
 
-    assert examine(notebook(**card)).protocol == "a2a"
+    assert try_parse(notebook(**card)).protocol == "a2a"
 
 
 def test_a_protocol_asked_for_by_name_is_not_detected():
     card = {"skills": [], "url": "https://a.example.com/"}
 
-    assert examine(notebook("milk", **card), "notes").protocol == "notes"
+    assert try_parse(notebook("milk", **card), "notes").protocol == "notes"
 
 
 def test_an_agent_asked_for_as_a_card_is_judged_as_one():
-    reading = examine(b"{}", "a2a")
+    reading = try_parse(b"{}", "a2a")
 
     assert reading.protocol == "a2a"
     assert {problem.path for problem in reading.errors} == {
@@ -122,9 +122,9 @@ def test_an_agent_asked_for_as_a_card_is_judged_as_one():
 
 
 def test_a_document_of_no_known_protocol_tells_what_the_known_ones_need():
-    reading = examine(b'{"hello": "world"}')
+    reading = try_parse(b'{"hello": "world"}')
 
-    assert not reading.valid
+    assert not reading.is_valid
     assert (reading.protocol, reading.record, reading.spec_version) == ("", None, "")
     [problem] = reading.errors
     assert problem.path == "$"
@@ -154,26 +154,26 @@ def test_a_document_of_no_known_protocol_tells_what_the_known_ones_need():
 )
 @pytest.mark.parametrize("protocol", ["", "a2a", "no such protocol"])
 def test_examining_raises_nothing_whatever_the_bytes(raw, protocol):
-    reading = examine(raw, protocol)
+    reading = try_parse(raw, protocol)
 
-    assert not reading.valid
+    assert not reading.is_valid
     assert all(problem.message and problem.path for problem in reading.errors)
     assert reading.errors
 
 
 def test_a_reading_without_errors_is_valid_whatever_its_warnings():
-    reading = examine(notebook(odd=1))
+    reading = try_parse(notebook(odd=1))
 
-    assert reading.valid
+    assert reading.is_valid
     assert reading.warnings == [Problem("$.odd", "is odd")]
 
 
 def test_a_reading_without_a_record_is_not_valid():
-    assert not Reading().valid
+    assert not ParseResult().valid
 
 
 def test_every_error_is_told_not_just_the_first():
-    reading = examine(notebook(" ", "n" * 501, name="", edition="e" * 256))
+    reading = try_parse(notebook(" ", "n" * 501, name="", edition="e" * 256))
 
     assert [(problem.path, problem.message) for problem in reading.errors] == [
         ("$.name", "must be a non-empty string"),
@@ -184,7 +184,7 @@ def test_every_error_is_told_not_just_the_first():
 
 
 def test_every_unfit_text_is_told_before_anything_is_read_into_it():
-    reading = examine(notebook("a\0", "b\0", name=""))
+    reading = try_parse(notebook("a\0", "b\0", name=""))
 
     assert [problem.path for problem in reading.errors] == ["$.notes[0]", "$.notes[1]"]
     assert reading.record is None
@@ -194,7 +194,7 @@ def test_every_unfit_text_is_told_before_anything_is_read_into_it():
 def test_too_deep_a_document_keeps_the_errors_found_before():
     raw = b'{"a": "\\u0000", "b": ' + b"[" * 64 + b"]" * 64 + b"}"
 
-    paths = [problem.path for problem in examine(raw).errors]
+    paths = [problem.path for problem in try_parse(raw).errors]
     assert paths == ["$.a", "$.b" + "[0]" * 63]
 
 
@@ -211,8 +211,8 @@ def test_parsing_raises_with_every_error():
 
     assert not isinstance(caught.value, ProtocolNotDetected)
     assert str(caught.value) == "The definition is not valid"
-    assert caught.value.reading.protocol == "notes"
-    assert len(caught.value.reading.errors) == 2
+    assert caught.value.result.protocol == "notes"
+    assert len(caught.value.result.errors) == 2
 
 
 @pytest.mark.parametrize("raw", [b"{}", rb'{"a": "\u0000"}'])
@@ -220,7 +220,7 @@ def test_parsing_says_when_nobody_recognises_the_document(raw):
     with pytest.raises(ProtocolNotDetected) as caught:
         parse(raw)
 
-    assert "is not a definition" in caught.value.reading.errors[-1].message
+    assert "is not a definition" in caught.value.result.errors[-1].message
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{", b'{"a":' * 70 + b"1" + b"}" * 70])
@@ -232,20 +232,20 @@ def test_what_cannot_be_read_is_another_matter_than_an_unknown_protocol(raw):
 
 
 def test_five_thousand_capabilities_are_accepted():
-    reading = examine(notebook(*map(str, range(5_000))))
+    reading = try_parse(notebook(*map(str, range(5_000))))
 
-    assert reading.valid
+    assert reading.is_valid
     assert len(reading.record.capabilities) == 5_000
 
 
 def test_five_thousand_and_one_are_not():
-    reading = examine(notebook(*map(str, range(5_001))))
+    reading = try_parse(notebook(*map(str, range(5_001))))
 
     assert reading.errors == [Problem("$", "has 5001 capabilities, over 5000")]
 
 
 def test_the_first_keeps_the_plain_name_and_later_ones_get_a_telling_one():
-    reading = examine(notebook("milk/red", "milk/blue", "eggs/blue"))
+    reading = try_parse(notebook("milk/red", "milk/blue", "eggs/blue"))
 
     assert names(reading) == ["milk", "milk in blue", "eggs"]
     message = "another notes.note has this name; kept as 'milk in blue'"
@@ -253,13 +253,13 @@ def test_the_first_keeps_the_plain_name_and_later_ones_get_a_telling_one():
 
 
 def test_a_name_that_tells_nothing_new_is_numbered():
-    reading = examine(notebook("milk", "milk", "milk/red", "milk/red"))
+    reading = try_parse(notebook("milk", "milk", "milk/red", "milk/red"))
 
     assert names(reading) == ["milk", "milk (2)", "milk in red", "milk (3)"]
 
 
 def test_a_number_that_is_taken_is_passed_over():
-    reading = examine(notebook("milk", "milk (2)", "milk", "milk", "milk (2)"))
+    reading = try_parse(notebook("milk", "milk (2)", "milk", "milk", "milk (2)"))
 
     assert names(reading) == [
         "milk",
@@ -271,7 +271,7 @@ def test_a_number_that_is_taken_is_passed_over():
 
 
 def test_names_differ_by_case_and_space():
-    assert names(examine(notebook("milk", "Milk", "milk "))) == [
+    assert names(try_parse(notebook("milk", "Milk", "milk "))) == [
         "milk",
         "Milk",
         "milk ",
@@ -284,7 +284,7 @@ def test_capabilities_of_different_kinds_may_share_a_name():
         "url": "https://a.example.com/",
         "skills": [{"name": "https://a.example.com/"}],
     }
-    reading = examine(json.dumps(card).encode())
+    reading = try_parse(json.dumps(card).encode())
 
     assert names(reading) == ["https://a.example.com/"] * 2
     assert {capability.kind for capability in reading.record.capabilities} == {
@@ -294,29 +294,29 @@ def test_capabilities_of_different_kinds_may_share_a_name():
 
 
 def test_three_thousand_equal_names_become_as_many_different_ones():
-    found = names(examine(notebook(*["milk"] * 3_000)))
+    found = names(try_parse(notebook(*["milk"] * 3_000)))
 
     assert found == ["milk", *(f"milk ({n})" for n in range(2, 3_001))]
 
 
 def test_a_long_name_is_cut_to_make_room_for_its_number():
-    reading = examine(notebook(*["n" * 500] * 2_000))
+    reading = try_parse(notebook(*["n" * 500] * 2_000))
 
-    assert reading.valid
+    assert reading.is_valid
     assert names(reading)[0] == "n" * 500
     assert len(set(names(reading))) == 2_000
     assert max(map(len, names(reading))) == 500
 
 
 def test_a_telling_name_that_is_too_long_gives_way_to_a_number():
-    reading = examine(notebook("n" * 300, f"{'n' * 300}/{'c' * 300}"))
+    reading = try_parse(notebook("n" * 300, f"{'n' * 300}/{'c' * 300}"))
 
-    assert reading.valid
+    assert reading.is_valid
     assert names(reading)[1] == f"{'n' * 300} (2)"
 
 
 def test_an_overlong_name_is_an_error_and_nothing_else():
-    reading = examine(notebook(*["n" * 501] * 2))
+    reading = try_parse(notebook(*["n" * 501] * 2))
 
     message = "name must be at most 500 characters, is 501"
     assert reading.errors == [Problem(f"$.notes[{n}]", message) for n in (0, 1)]
@@ -330,9 +330,9 @@ def test_protocols_are_offered_as_choices():
 
 def test_a_definition_is_not_taken_for_one_of_another_protocol():
     with parsers.temporarily(A2AParser(), MCPParser()):
-        reading = examine(card_bytes(), "mcp")
+        reading = try_parse(card_bytes(), "mcp")
 
-    assert not reading.valid
+    assert not reading.is_valid
     assert reading.errors == [Problem("$", "is of protocol A2A, not MCP")]
 
 
@@ -356,4 +356,4 @@ def test_a_definition_is_not_taken_for_one_of_another_protocol():
 def test_an_agent_is_reachable_where_it_can_be_asked_or_heard(
     protocol, endpoint, reachable
 ):
-    assert is_reachable(protocol, endpoint) is reachable
+    assert can_be_probed(protocol, endpoint) is reachable

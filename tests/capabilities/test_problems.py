@@ -1,6 +1,12 @@
 import pytest
 
-from capabilities.problems import PROBLEM_LIMIT, Problem, Problems, member, url_fault
+from capabilities.problems import (
+    PROBLEM_LIMIT,
+    Problem,
+    Problems,
+    member_path,
+    url_error,
+)
 
 
 @pytest.fixture
@@ -26,17 +32,17 @@ def problems() -> Problems:
     ],
 )
 def test_the_path_of_a_member_can_always_be_read_and_sent(key, path):
-    assert member("$", key) == path
-    assert member("$", key).encode()
+    assert member_path("$", key) == path
+    assert member_path("$", key).encode()
 
 
 def test_the_path_of_a_member_continues_the_one_above():
-    assert member("$.skills[0]", "tags") == "$.skills[0].tags"
+    assert member_path("$.skills[0]", "tags") == "$.skills[0].tags"
 
 
 def test_an_endless_member_name_is_cut_in_its_path():
-    assert member("$", "k" * 80) == "$." + "k" * 80
-    assert member("$", "k" * 81) == "$['" + "k" * 80 + "…']"
+    assert member_path("$", "k" * 80) == "$." + "k" * 80
+    assert member_path("$", "k" * 81) == "$['" + "k" * 80 + "…']"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +57,7 @@ def test_an_endless_member_name_is_cut_in_its_path():
     ],
 )
 def test_a_web_address_has_no_fault(url):
-    assert url_fault(url) == ""
+    assert url_error(url) == ""
 
 
 @pytest.mark.parametrize(
@@ -79,8 +85,8 @@ def test_a_web_address_has_no_fault(url):
     ],
 )
 def test_what_is_no_web_address_says_why(url, fault):
-    assert url_fault(url).startswith("must be ")
-    assert fault in url_fault(url)
+    assert url_error(url).startswith("must be ")
+    assert fault in url_error(url)
 
 
 def test_errors_and_warnings_are_kept_apart_and_in_order(problems):
@@ -103,13 +109,13 @@ def test_past_a_thousand_problems_there_is_only_the_news_of_more(problems, sever
 
 
 def test_required_text_is_given_back_as_it_stands(problems):
-    assert problems.required_text({"a": " b "}, "a") == " b "
+    assert problems.required_string({"a": " b "}, "a") == " b "
     assert not problems.errors
 
 
 @pytest.mark.parametrize("document", [{}, *({"a": v} for v in (None, "", " ", 1, []))])
 def test_required_text_that_is_none_is_an_error(problems, document):
-    assert problems.required_text(document, "a", at="$.x[0]") == ""
+    assert problems.required_string(document, "a", path="$.x[0]") == ""
     assert problems.errors == [Problem("$.x[0].a", "must be a non-empty string")]
 
 
@@ -117,56 +123,59 @@ def test_required_text_that_is_none_is_an_error(problems, document):
     ("document", "text"), [({}, ""), ({"a": None}, ""), ({"a": "b"}, "b")]
 )
 def test_text_may_be_missing(problems, document, text):
-    assert problems.text(document, "a") == text
+    assert problems.string(document, "a") == text
     assert not problems.warnings
 
 
 @pytest.mark.parametrize("value", [0, False, 1.5, [], {}, ["b"]])
 def test_text_of_another_type_is_a_warning(problems, value):
-    assert problems.text({"a": value}, "a", at="$.x") == ""
+    assert problems.string({"a": value}, "a", path="$.x") == ""
     assert problems.warnings == [Problem("$.x.a", "should be a string; ignored")]
 
 
 def test_a_link_is_a_web_address_or_a_warning(problems):
-    assert problems.link({"a": "https://example.com/"}, "a") == "https://example.com/"
-    assert problems.link({}, "a") == ""
+    assert problems.url({"a": "https://example.com/"}, "a") == "https://example.com/"
+    assert problems.url({}, "a") == ""
     assert not problems.warnings
 
-    assert problems.link({"a": "javascript:alert(1)"}, "a") == ""
+    assert problems.url({"a": "javascript:alert(1)"}, "a") == ""
     message = "must be an http or https URL; ignored"
     assert problems.warnings == [Problem("$.a", message)]
 
 
 def test_texts_tell_a_missing_list_from_an_empty_one(problems):
-    assert problems.texts({}, "a") is None
-    assert problems.texts({"a": None}, "a") is None
-    assert problems.texts({"a": []}, "a") == []
-    assert problems.texts({"a": ["b", ""]}, "a") == ["b", ""]
+    assert problems.string_list({}, "a") is None
+    assert problems.string_list({"a": None}, "a") is None
+    assert problems.string_list({"a": []}, "a") == []
+    assert problems.string_list({"a": ["b", ""]}, "a") == ["b", ""]
     assert not problems.warnings
 
 
 def test_texts_leave_out_what_is_no_text_and_say_where_it_stood(problems):
-    assert problems.texts({"a": ["b", 1, "c", None]}, "a", at="$.x") == ["b", "c"]
+    assert problems.string_list({"a": ["b", 1, "c", None]}, "a", path="$.x") == [
+        "b",
+        "c",
+    ]
     assert [problem.path for problem in problems.warnings] == ["$.x.a[1]", "$.x.a[3]"]
 
 
 @pytest.mark.parametrize("value", ["b", {}, 0, False])
 def test_texts_that_are_no_list_are_a_warning(problems, value):
-    assert problems.texts({"a": value}, "a") is None
+    assert problems.string_list({"a": value}, "a") is None
     assert problems.warnings == [Problem("$.a", "should be a list of strings; ignored")]
 
 
 def test_a_flag_is_true_false_or_unsaid(problems):
-    assert problems.flag({"a": True}, "a") is True
-    assert problems.flag({"a": False}, "a") is False
-    assert problems.flag({}, "a") is None
-    assert problems.flag({"a": None}, "a") is None
+    assert problems.boolean({"a": True}, "a") is True
+    assert problems.boolean({"a": False}, "a") is False
+    assert problems.boolean({}, "a") is None
+    assert problems.boolean({"a": None}, "a") is None
     assert not problems.warnings
 
 
 @pytest.mark.parametrize("value", [0, 1, "true", [], {}])
 def test_a_flag_that_is_neither_true_nor_false_is_a_warning(problems, value):
-    assert problems.flag({"a": value}, "a", at="$.x") is None
+    assert problems.boolean({"a": value}, "a", path="$.x") is None
     assert problems.warnings == [Problem("$.x.a", "should be true or false; ignored")]
 
 
@@ -183,7 +192,7 @@ def test_an_object_of_another_type_is_a_warning(problems, value):
 
 
 def test_objects_come_with_their_paths_and_others_are_errors(problems):
-    found = list(problems.objects({"a": [{}, 1, {"b": 2}]}, "a", at="$.x"))
+    found = list(problems.iter_objects({"a": [{}, 1, {"b": 2}]}, "a", path="$.x"))
 
     assert found == [("$.x.a[0]", {}), ("$.x.a[2]", {"b": 2})]
     assert problems.errors == [Problem("$.x.a[1]", "must be an object")]
@@ -191,25 +200,27 @@ def test_objects_come_with_their_paths_and_others_are_errors(problems):
 
 @pytest.mark.parametrize("value", [{}, "b", 0, False])
 def test_objects_that_are_no_list_are_an_error(problems, value):
-    assert list(problems.objects({"a": value}, "a")) == []
+    assert list(problems.iter_objects({"a": value}, "a")) == []
     assert problems.errors == [Problem("$.a", "must be a list of objects")]
 
 
 def test_objects_may_be_missing(problems):
-    assert list(problems.objects({}, "a")) == []
-    assert list(problems.objects({"a": None}, "a")) == []
+    assert list(problems.iter_objects({}, "a")) == []
+    assert list(problems.iter_objects({"a": None}, "a")) == []
     assert not problems.errors
 
 
 def test_a_list_longer_than_any_definition_may_be_is_not_walked(problems):
-    assert len(list(problems.objects({"a": [{}] * 5_000}, "a"))) == 5_000
+    assert len(list(problems.iter_objects({"a": [{}] * 5_000}, "a"))) == 5_000
     assert not problems.errors
 
-    assert list(problems.objects({"a": [{}] * 5_001}, "a")) == []
+    assert list(problems.iter_objects({"a": [{}] * 5_001}, "a")) == []
     assert problems.errors == [Problem("$.a", "has 5001 items, over 5000")]
 
 
 def test_unknown_members_are_told_in_order_and_known_ones_are_not(problems):
-    problems.unknown({"z": 1, "known": 2, "a b": 3}, ["known", "absent"], at="$.x")
+    problems.warn_unknown(
+        {"z": 1, "known": 2, "a b": 3}, ["known", "absent"], path="$.x"
+    )
 
     assert [problem.path for problem in problems.warnings] == ["$.x['a b']", "$.x.z"]

@@ -85,7 +85,7 @@ def test_every_kind_of_a_card_is_among_the_records_tried_here():
 def test_a_record_is_made_again_from_name_description_and_properties(record):
     stored = json.loads(json.dumps(record.properties))
 
-    again = type(record).of(record.name, record.description, stored)
+    again = type(record).from_stored(record.name, record.description, stored)
 
     assert again == record
     assert again.properties == record.properties
@@ -102,7 +102,9 @@ def test_properties_leave_out_what_is_unset_and_keep_what_is_empty():
 
 
 def test_properties_of_a_newer_version_do_not_stop_an_older_one():
-    again = Thing.of("a", "", {"size": 2, "weight": 5, "path": "$.x", "name": "b"})
+    again = Thing.from_stored(
+        "a", "", {"size": 2, "weight": 5, "path": "$.x", "name": "b"}
+    )
 
     assert again == Thing(name="a", size=2)
     assert again.path == "$"
@@ -149,7 +151,7 @@ def test_a_capability_over_its_limits_says_by_how_much():
 
 
 def test_the_telling_name_is_the_plain_one_unless_a_kind_knows_better():
-    assert Thing(name="a").telling_name() == "a"
+    assert Thing(name="a").disambiguated_name() == "a"
 
 
 @pytest.mark.parametrize(
@@ -162,12 +164,12 @@ def test_the_telling_name_is_the_plain_one_unless_a_kind_knows_better():
     ],
 )
 def test_the_telling_name_adds_what_sets_the_record_apart(record, telling):
-    assert record.telling_name() == telling
+    assert record.disambiguated_name() == telling
 
 
 @pytest.mark.parametrize("record", BARE, ids=lambda record: record.kind)
 def test_the_telling_name_adds_nothing_when_nothing_is_known(record):
-    assert record.telling_name() == "bare"
+    assert record.disambiguated_name() == "bare"
 
 
 def test_what_an_agent_does_not_say_is_empty():

@@ -101,7 +101,7 @@ def test_a_provider_belongs_to_agent_types():
 
 @pytest.mark.parametrize(("slug", "record"), RECORDS.items())
 def test_every_capability_type_is_registered_and_satisfies_the_interface(slug, record):
-    assert kinds.get(slug).record is record
+    assert kinds.get(slug).record_class is record
     assert record.kind == slug
     assert issubclass(record, CapabilityRecord)
     assert is_dataclass(record)
@@ -111,9 +111,12 @@ def test_every_capability_type_is_registered_and_satisfies_the_interface(slug, r
 
 def test_every_registered_kind_has_a_capability_record_of_its_own():
     for kind in kinds:
-        assert issubclass(kind.record, CapabilityRecord)
-        assert (kind.record.kind, callable(kind.record.validate)) == (kind.slug, True)
-    assert len({kind.record for kind in kinds}) == len(kinds)
+        assert issubclass(kind.record_class, CapabilityRecord)
+        assert (kind.record_class.kind, callable(kind.record_class.validate)) == (
+            kind.slug,
+            True,
+        )
+    assert len({kind.record_class for kind in kinds}) == len(kinds)
 
 
 @each_parser

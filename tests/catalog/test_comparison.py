@@ -1,7 +1,7 @@
 import pytest
 
 from catalog.comparison import NotComparable, compare
-from catalog.health.status import record
+from catalog.health.status import record_probe
 from catalog.models import CatalogEntry
 from tests.factories import CapabilityFactory, CatalogEntryFactory
 from tests.probes import failed, well
@@ -60,8 +60,8 @@ def test_what_several_have_and_not_all_is_neither_common_nor_only_here():
     ((key, having),) = told.shared
     assert key == ("mcp.tool", "some")
     assert [side.entry for side in having] == [first, second]
-    assert names(told.only[first.pk]) == ["mine"]
-    assert told.only[second.pk] == told.only[third.pk] == []
+    assert names(told.unique[first.pk]) == ["mine"]
+    assert told.unique[second.pk] == told.unique[third.pk] == []
 
 
 def test_a_tool_is_a_tool_in_every_protocol(pair):
@@ -73,8 +73,8 @@ def test_a_tool_is_a_tool_in_every_protocol(pair):
     told = compare([first.pk, second.pk])
 
     assert told.common == [("mcp.tool", "add_note")]
-    assert told.only[first.pk] == [("mcp.prompt", "same name")]
-    assert told.only[second.pk] == [("a2a.skill", "same name")]
+    assert told.unique[first.pk] == [("mcp.prompt", "same name")]
+    assert told.unique[second.pk] == [("a2a.skill", "same name")]
 
 
 def test_lists_that_hold_the_same_do_not_differ(pair):
@@ -91,7 +91,7 @@ def test_the_order_is_the_askers(pair):
     first, second = pair
     told = compare([second.pk, first.pk])
 
-    assert [side.entry for side in told.sides] == [second, first]
+    assert [agent.entry for agent in told.agents] == [second, first]
 
 
 def test_what_nobody_declares_has_no_line(pair):
@@ -107,7 +107,7 @@ def test_what_no_standard_names_stands_apart(pair):
 
     assert [(section.name, section.label) for section in told.sections[1:]] == [
         ("custom", "Custom"),
-        ("protocol", "Its protocol's own"),
+        ("protocol", "Protocol-specific"),
     ]
     assert [row.label for row in told.sections[1].rows] == ["billing.tier"]
     assert values(told, "mcp.transports") == [["stdio"], None]
@@ -165,8 +165,8 @@ def test_what_they_share_and_what_only_one_has(pair):
     told = compare([first.pk, second.pk, third.pk])
 
     assert told.common == [("mcp.tool", "add")]
-    assert told.only[first.pk] == [("mcp.tool", "remove")]
-    assert told.only[second.pk] == []
+    assert told.unique[first.pk] == [("mcp.tool", "remove")]
+    assert told.unique[second.pk] == []
 
 
 def test_the_same_name_of_another_kind_is_not_in_common(pair):
@@ -179,11 +179,11 @@ def test_the_same_name_of_another_kind_is_not_in_common(pair):
 
 def test_health_stands_beside(pair):
     first, second = pair
-    record(first, well())
-    record(second, failed())
+    record_probe(first, well())
+    record_probe(second, failed())
     told = compare([first.pk, second.pk])
 
-    assert told.uptime_by_side == [1.0, 0.0]
+    assert told.agent_uptimes == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])

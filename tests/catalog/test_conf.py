@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.checks import run_checks
 
-from catalog.conf import Settings, conf, declared_settings, lease_fault
+from catalog.conf import Settings, conf, declared_settings, lease_error
 from routing.conf import Settings as RoutingSettings
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def test_check_finds_a_lease_shorter_than_a_probe(settings):
     settings.AGENTLENS_PROBE_TIMEOUT = 90.0
 
     assert check_ids() == ["catalog.E002"]
-    assert lease_fault(91, 90) == ""
+    assert lease_error(91, 90) == ""
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_removing_leaves_what_is_not_demo(loaded):
 def test_the_past_of_a_demo_agent_leads_to_how_it_is(loaded):
     probed = CatalogEntry.objects.filter(last_probed_at__isnull=False)
     for entry in probed:
-        history = History.of(entry)
+        history = History.for_entry(entry)
         assert history.uptime["7d"] is not None
         in_a_row = takewhile(lambda probe: not probe.ok, history.probes)
         assert len(list(in_a_row)) == entry.consecutive_failures, entry

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from catalog import worker
-from catalog.health.scheduler import in_database
-from catalog.health.status import record
+from catalog.health.scheduler import run_in_database
+from catalog.health.status import record_probe
 from catalog.models import CatalogEntry, ProbeResult
 from catalog.registration.service import import_url
 from catalog.worker import run, run_forever, run_once
@@ -27,7 +27,7 @@ def neglected(settings):
     with serving() as server:
         server.routes["/card"] = reply(body=card_bytes())
         entry = import_url(server.url("/card")).entry
-        record(entry, well(at=timezone.now() - LONG_AGO))
+        record_probe(entry, well(at=timezone.now() - LONG_AGO))
         past = timezone.now() - LONG_AGO
         CatalogEntry.objects.update(
             next_probe_at=past, next_refresh_at=past, last_probed_at=past
@@ -47,7 +47,7 @@ def test_everything_is_done_beside_the_requests(neglected):
     async def scenario():
         task = asyncio.create_task(run())
         async with asyncio.timeout(20):
-            while not await in_database(is_looked_after):
+            while not await run_in_database(is_looked_after):
                 await asyncio.sleep(0.05)
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):

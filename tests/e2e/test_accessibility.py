@@ -61,7 +61,7 @@ def test_what_readers_see(catalog, open_as, axe):
     expect(page.get_by_role("heading", level=2)).to_have_text("No capabilities found")
     axe(page, "no capabilities found")
     page.goto(f"{INDEX}/a2a.skill::Translate text")
-    page.locator(".told").first.focus()
+    page.locator(".tooltip").first.focus()
     axe(page, "capability")
     page.goto("/catalog?category=languages")
     axe(page, "catalog")

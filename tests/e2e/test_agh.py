@@ -7,7 +7,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import expect
 
 from capabilities.protocols.agh.envelopes import Envelope
-from catalog.integrations.agh.inbox import take
+from catalog.integrations.agh.inbox import process_envelope
 from tests.catalog.integrations.agh.agh import document, entry_of, greet, transfer
 
 pytestmark = pytest.mark.e2e
@@ -32,7 +32,7 @@ def test_from_a_peer_to_its_document_and_on_to_the_capability(server, open_as):
         constraints=["No mocks"],
     )
     for said in (greet("build/site", "review-copy"), transfer(told)):
-        take(Envelope.parse(said, int(time.time())))
+        process_envelope(Envelope.parse(said, int(time.time())))
     page = open_as()
     page.goto(f"/catalog/{entry_of().pk}")
     outcome = page.get_by_text("build/site is done.", exact=True)

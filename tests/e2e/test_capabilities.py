@@ -99,7 +99,7 @@ def test_from_a_search_to_the_agents_and_back(catalog, open_as):
 
     translate = group(page, "Translate text")
     translate.locator("summary").click()
-    offers = translate.locator(".offers li a")
+    offers = translate.locator(".item-list li a")
     expect(offers).to_have_text(["Babel", "Polyglot", "Rosetta"])
     translate.get_by_role("link", name="View all").click()
     expect(page).to_have_url(re.compile(r"/catalog/capabilities/a2a\.skill%3A%3ATr"))

@@ -50,7 +50,7 @@ def test_three_protocols_are_chosen_and_stand_side_by_side(open_as, three, scrip
             # Slower than a request begins, quicker than it is answered.
             page.wait_for_timeout(300)
     if script:
-        expect(page.locator(".chosen a")).to_have_count(3)
+        expect(page.locator(".compare-bar a")).to_have_count(3)
     page.get_by_role("button", name="Compare chosen").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare agents")
@@ -77,7 +77,7 @@ def test_no_tick_is_undone_by_an_answer_to_an_older_question(open_as, three, gap
         page.get_by_role("checkbox", name=f"Compare {name}").check()
         page.wait_for_timeout(gap)
 
-    expect(page.locator(".chosen a")).to_have_count(3)
+    expect(page.locator(".compare-bar a")).to_have_count(3)
     for name in ("Translator", "Notebook", "Painter"):
         expect(page.get_by_role("checkbox", name=f"Compare {name}")).to_be_checked()
 
@@ -93,7 +93,7 @@ def test_without_a_script_a_tick_outlives_turning_the_page(open_as, three):
     page.goto("/catalog")
     page.get_by_role("checkbox", name="Compare Agent 00").check()
     page.get_by_role("button", name="Next").click()
-    expect(page.locator(".chosen")).to_contain_text("Agent 00")
+    expect(page.locator(".compare-bar")).to_contain_text("Agent 00")
     page.get_by_role("checkbox", name="Compare Painter").check()
     page.get_by_role("button", name="Compare chosen").click()
 
@@ -106,7 +106,7 @@ def test_what_is_focused_is_not_behind_what_was_chosen(open_as, three, width):
     page = open_as(viewport={"width": width, "height": 700})
     page.goto("/catalog")
     page.get_by_role("checkbox", name="Compare Agent 00").check()
-    expect(page.locator(".chosen")).to_contain_text("Agent 00")
+    expect(page.locator(".compare-bar")).to_contain_text("Agent 00")
     page.get_by_role("searchbox").focus()
     for _ in range(70):
         page.keyboard.press("Tab")
@@ -115,7 +115,7 @@ def test_what_is_focused_is_not_behind_what_was_chosen(open_as, three, width):
 
 # Whether all of what has the focus lies behind the bar.
 HIDDEN = """() => {
-  const bar = document.querySelector(".chosen");
+  const bar = document.querySelector(".compare-bar");
   const box = document.activeElement.getBoundingClientRect();
   const over = bar.getBoundingClientRect();
   const inside = bar.contains(document.activeElement);
@@ -128,12 +128,12 @@ def test_a_choice_outlives_searching_paging_and_reloading(open_as, three):
     page = open_as()
     page.goto("/catalog")
     page.get_by_role("checkbox", name="Compare Agent 00").check()
-    expect(page.locator(".chosen")).to_contain_text("Agent 00")
+    expect(page.locator(".compare-bar")).to_contain_text("Agent 00")
     page.get_by_role("button", name="Next").click()
     expect(page).to_have_url(re.compile("page=2"))
     assert page.evaluate("scrollY") == 0
     page.get_by_role("checkbox", name="Compare Painter").check()
-    expect(page.locator(".chosen")).to_contain_text("Painter")
+    expect(page.locator(".compare-bar")).to_contain_text("Painter")
     expect(page).to_have_url(re.compile("page=2"))
     expect(page.get_by_role("checkbox", name="Compare Painter")).to_be_focused()
     page.get_by_role("searchbox").fill("zzzznothing")
@@ -142,11 +142,11 @@ def test_a_choice_outlives_searching_paging_and_reloading(open_as, three):
     expect(page.locator(".agent")).to_have_count(1)
     page.reload()
 
-    expect(page.locator(".chosen")).to_contain_text("Agent 00")
-    page.locator(".chosen").get_by_role("link", name="Agent 00").click()
-    expect(page.locator(".chosen")).not_to_contain_text("Agent 00")
+    expect(page.locator(".compare-bar")).to_contain_text("Agent 00")
+    page.locator(".compare-bar").get_by_role("link", name="Agent 00").click()
+    expect(page.locator(".compare-bar")).not_to_contain_text("Agent 00")
     page.get_by_role("checkbox", name="Compare Notebook").check()
-    expect(page.locator(".chosen")).to_contain_text("Notebook")
+    expect(page.locator(".compare-bar")).to_contain_text("Notebook")
     page.get_by_role("button", name="Compare chosen").click()
     expect(page.get_by_role("columnheader")).to_have_count(3)
 
@@ -159,7 +159,7 @@ def test_who_ticks_an_agent_stays_where_it_is(open_as, three):
     box.scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
     box.click()
-    expect(page.locator(".chosen")).to_contain_text("Agent 09")
+    expect(page.locator(".compare-bar")).to_contain_text("Agent 09")
 
     assert page.evaluate("scrollY") == before > 0
 
@@ -170,7 +170,7 @@ def test_by_keyboard(open_as, three):
     for name in ("Notebook", "Painter"):
         page.get_by_role("checkbox", name=f"Compare {name}").focus()
         page.keyboard.press("Space")
-        expect(page.locator(".chosen")).to_contain_text(name)
+        expect(page.locator(".compare-bar")).to_contain_text(name)
         expect(page.get_by_role("checkbox", name=f"Compare {name}")).to_be_focused()
     page.get_by_role("button", name="Compare chosen").focus()
     page.keyboard.press("Enter")

@@ -14,7 +14,7 @@ def register_by_pasting(page):
     page.click("text=Register an agent")
     page.fill("#id_definition", json.dumps(card(), indent=2))
     page.click("input[value=Preview]")
-    expect(page.locator(".reading")).to_contain_text("Translate text")
+    expect(page.locator(".preview")).to_contain_text("Translate text")
     page.click("input[value=Register]")
     expect(page.locator(".messagelist")).to_contain_text("is now in the catalog")
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from catalog.health.status import record
+from catalog.health.status import record_probe
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
@@ -74,7 +74,7 @@ def test_the_badge_follows_how_the_agent_is(polyglot, open_as, place):
         (failed, "Offline"),
         (well, "Active"),
     ]:
-        record(polyglot, probe())
+        record_probe(polyglot, probe())
         expect(badge).to_have_text(status)
         expect(badge).to_be_visible()
         expect(badge.locator("svg")).to_have_count(1)
@@ -86,7 +86,7 @@ def test_how_it_was_found_to_be_follows_on_its_page(polyglot, open_as):
     with page.expect_websocket() as opened:
         show(page, PLACES["agent"], polyglot)
     wait_until_it_follows(page, opened.value)
-    record(polyglot, failed())
+    record_probe(polyglot, failed())
 
     health = page.get_by_role("region", name="Health")
     expect(health).to_contain_text("Last probed just now: HTTP 503")
@@ -97,7 +97,7 @@ def test_without_javascript_it_is_as_it_was_on_loading(polyglot, open_as, place)
     page = open_as(java_script_enabled=False)
     show(page, place, polyglot)
     badge = badge_of(page, polyglot)
-    record(polyglot, failed())
+    record_probe(polyglot, failed())
     page.wait_for_timeout(200)
     expect(badge).to_have_text("Active")
     expect(badge).to_be_visible()
@@ -131,9 +131,7 @@ def test_a_refresh_shows_the_difference_and_then_applies_it(
     assert CatalogEntry.objects.get().agent_type.version == "1.0.0"
 
     page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_role("status")).to_have_text(
-        "“Translator” was brought up to date."
-    )
+    expect(page.get_by_role("status")).to_have_text("“Translator” was updated.")
     versions = page.get_by_role("region", name="Versions (2)")
     expect(versions.locator("tbody tr")).to_contain_text(["2.0.0", "1.0.0"])
     current = versions.locator("tr", has_text="current")

@@ -8,12 +8,12 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from catalog.events import consumers as live
-from catalog.health.status import record
+from catalog.health.status import record_probe
 from catalog.models import Status
 from routing import service
-from routing.events import GROUP
-from routing.metrics import Report, take_in
-from routing.models import Intent
+from routing.events import REGISTRY_GROUP
+from routing.metrics import Report, record_report
+from routing.models import DesiredState
 from tests.e2e.test_accessibility import LONG, axe  # noqa: F401 - a fixture
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
@@ -39,7 +39,7 @@ def providers(server):
     offered_by("Stranger", Status.UNKNOWN)
     offered_by("Slow", Status.DEGRADED, priority=80)
     offered_by("Away", Status.OFFLINE, priority=900)
-    offered_by("Drained", intent=Intent.DRAINING)
+    offered_by("Drained", intent=DesiredState.DRAINING)
     return offered_by("Quick", priority=100, load=0.3, response_time_avg_ms=120)
 
 
@@ -54,7 +54,7 @@ def open_following(page, place):
         page.goto(place)
     opened.value.on("framereceived", lambda _: frames.append(True))
     for _ in range(200):
-        live.send_to_group(GROUP, {"data": {"capability": "data-analysis"}})
+        live.send_to_group(REGISTRY_GROUP, {"data": {"capability": "data-analysis"}})
         page.wait_for_timeout(50)
         if frames:
             page.wait_for_timeout(500)
@@ -75,9 +75,9 @@ def test_the_page_follows_what_happens_and_open_groups_stay_open(providers, open
     expect(row).to_be_visible()
     expect(row).to_contain_text("Healthy")
     for probe, health in [(failed, "Degraded"), (failed, ""), (failed, "Unhealthy")]:
-        record(entry, probe())
+        record_probe(entry, probe())
         expect(row).to_contain_text(health)
-    record(entry, well())
+    record_probe(entry, well())
     expect(row).to_contain_text("Healthy")
     expect(group(page, "web-search")).not_to_have_attribute("open", re.compile(".*"))
     entry.delete()
@@ -113,7 +113,7 @@ def test_news_that_never_pause_are_shown_too(providers, open_as):
     open_following(page, INDEX)
     service.register(CatalogEntryFactory(), "translation")
     for _ in range(150):
-        live.send_to_group(GROUP, {"data": {"capability": "data-analysis"}})
+        live.send_to_group(REGISTRY_GROUP, {"data": {"capability": "data-analysis"}})
         page.wait_for_timeout(100)
         if page.locator(".group-name", has_text="translation").count():
             return
@@ -137,7 +137,7 @@ def test_figures_of_which_nobody_is_told_are_looked_at_again(providers, open_as)
     page.goto(f"{PAGE}?strategy=priority")
     first = page.locator("#order tbody tr").first
     expect(first).to_contain_text("(1 − 0.3 load)")
-    take_in(providers.pk, Report(gauges={"load_score": 0.1}))
+    record_report(providers.pk, Report(gauges={"load_score": 0.1}))
     page.clock.run_for(12_000)
 
     expect(first).to_contain_text("(1 − 0.1 load)")
@@ -190,7 +190,7 @@ def test_trying_it_by_keyboard(providers, open_as):
 def test_an_editor_changes_an_offer(providers, open_as, javascript):
     page = open_as("Editor", java_script_enabled=javascript)
     page.goto(PAGE)
-    form = page.locator("form.offer", has_text="Quick")
+    form = page.locator("form.registration-form", has_text="Quick")
     form.get_by_label("Priority").fill("7")
     form.get_by_label("Status").select_option("Inactive")
     form.get_by_role("button", name="Save Quick").click()

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from catalog import worker
 from routing import events, service
-from routing.cleanup import forget, sweep
-from routing.models import CapabilityRegistration, CheckHour, Intent
+from routing.cleanup import delete_old_counts, remove_drained
+from routing.models import CapabilityRegistration, CheckHour, DesiredState
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
@@ -31,12 +31,12 @@ def test_draining_takes_no_traffic_at_once_and_goes_when_its_time_is_over(settin
     assert (one.status, one.takes_traffic) == ("draining", False)
     left = one.drain_until - timezone.now()
     assert timedelta(seconds=55) < left <= timedelta(seconds=60)
-    assert sweep() == 0
+    assert remove_drained() == 0
 
     age(registration, 1)
     assert not CapabilityRegistration.objects.present().exists()
     assert CapabilityRegistration.objects.exists()
-    assert sweep() == 1
+    assert remove_drained() == 1
     assert not CapabilityRegistration.objects.exists()
 
 
@@ -45,25 +45,25 @@ def test_only_registrations_are_counted_and_not_what_goes_with_them():
     gone.request_seconds.create(second=int(time.time()), total=1)
     gone.check_hours.create(hour=timezone.now(), probes=1)
 
-    assert sweep() == 1
+    assert remove_drained() == 1
 
 
 def test_who_becomes_active_again_stays():
     registration = RegistrationFactory()
     service.unregister(registration, drain=True)
-    service.update(registration, {"intent": Intent.ACTIVE})
+    service.update(registration, {"intent": DesiredState.ACTIVE})
 
     assert CapabilityRegistration.objects.get().drain_until is None
-    assert sweep() == 0
+    assert remove_drained() == 0
 
 
 def test_set_to_drain_by_hand_it_goes_as_well():
     registration = RegistrationFactory()
-    service.update(registration, {"intent": Intent.DRAINING})
+    service.update(registration, {"intent": DesiredState.DRAINING})
     assert CapabilityRegistration.objects.get().drain_until is not None
 
     age(registration, 1)
-    assert sweep() == 1
+    assert remove_drained() == 1
 
 
 def test_the_same_offer_may_be_made_again_before_the_sweep():
@@ -79,7 +79,7 @@ def test_old_counts_are_forgotten():
     now = timezone.now()
     for hours in (0, 30, 60):
         registration.check_hours.create(hour=now - timedelta(hours=hours), probes=1)
-    forget()
+    delete_old_counts()
 
     assert CheckHour.objects.count() == 2
 
@@ -90,7 +90,7 @@ def test_of_requests_long_ago_the_last_count_is_remembered_of_each():
         registration = RegistrationFactory(requests_total=9)
         for total, ago in enumerate((9000, 8000, 3700, 3000), start=1):
             registration.request_seconds.create(second=now - ago, total=total)
-    forget()
+    delete_old_counts()
 
     for registration in CapabilityRegistration.objects.all():
         kept = registration.request_seconds.order_by("second")
@@ -98,7 +98,7 @@ def test_of_requests_long_ago_the_last_count_is_remembered_of_each():
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("remove", [sweep, service.unregister])
+@pytest.mark.parametrize("remove", [remove_drained, service.unregister])
 def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
     told = []
     monkeypatch.setattr(
@@ -107,7 +107,7 @@ def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
     drained = RegistrationFactory.create_batch(5, drain_until=timezone.now())
     for n, one in enumerate(drained):
         CapabilityRegistration.objects.filter(pk=one.pk).update(capability=f"task-{n}")
-    given = [()] * 6 if remove is sweep else [(drained[0],)] * 6
+    given = [()] * 6 if remove is remove_drained else [(drained[0],)] * 6
 
     def work(arguments):
         try:
@@ -119,8 +119,8 @@ def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(work, given))
 
-    assert len(told) == (5 if remove is sweep else 1)
+    assert len(told) == (5 if remove is remove_drained else 1)
 
 
 def test_the_sweep_is_one_of_the_chores():
-    assert sweep in [task for task, _ in worker.periodic_tasks]
+    assert remove_drained in [task for task, _ in worker.periodic_tasks]

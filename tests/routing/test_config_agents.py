@@ -12,8 +12,8 @@ from capabilities.parsers import ParseError
 from catalog.events.bus import EntryIngested
 from catalog.registration.service import register
 from routing import config_agents, service
-from routing.cleanup import sweep
-from routing.models import CapabilityRegistration, Intent
+from routing.cleanup import remove_drained
+from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import card_bytes
 from tests.routing.factories import RegistrationFactory
 
@@ -97,7 +97,7 @@ def test_importing_again_mends_what_went_wrong(monkeypatch):
         raise RuntimeError("no")
 
     with monkeypatch.context() as broken:
-        broken.setattr(config_agents, "agree", fail)
+        broken.setattr(config_agents, "sync_registrations", fail)
         entry = register(SEED).entry
     assert offers(entry) == {}
     register(SEED)
@@ -108,7 +108,7 @@ def test_importing_again_mends_what_went_wrong(monkeypatch):
 def test_who_comes_late_with_an_old_file_follows_the_new_one():
     entry = register(SEED).entry
     register(SEED.replace(b"  - report-generation\n", b""))
-    config_agents.follow(EntryIngested(entry.pk, "created"))
+    config_agents.sync_ingested_entry(EntryIngested(entry.pk, "created"))
 
     assert set(offers(entry)) == {"data-analysis"}
 
@@ -165,7 +165,7 @@ def test_by_hand_and_later_declared_it_stays_as_people_made_it():
 
 def test_a_priority_and_a_status_that_an_editor_gave_stay():
     entry = register(SEED).entry
-    given = {"priority": 900, "intent": Intent.INACTIVE}
+    given = {"priority": 900, "intent": DesiredState.INACTIVE}
     service.update(offers(entry)["data-analysis"], given)
     register(SEED.replace(b'"10MB"', b'"20MB"'))
     one = offers(entry)["data-analysis"]
@@ -177,7 +177,9 @@ def test_a_priority_and_a_status_that_an_editor_gave_stay():
 def test_what_drains_is_kept_when_the_file_is_imported_again():
     entry = register(SEED).entry
     service.unregister(offers(entry)["data-analysis"], drain=True)
-    service.update(offers(entry)["report-generation"], {"intent": Intent.INACTIVE})
+    service.update(
+        offers(entry)["report-generation"], {"intent": DesiredState.INACTIVE}
+    )
     register(SEED)
 
     told = {name: one.status for name, one in offers(entry).items()}
@@ -188,10 +190,10 @@ def test_what_drained_and_was_not_swept_is_declared_anew():
     """Else the sweep takes away what the file has just declared."""
     entry = register(SEED).entry
     entry.registrations.filter(capability="data-analysis").update(
-        drain_until=timezone.now(), intent=Intent.DRAINING
+        drain_until=timezone.now(), intent=DesiredState.DRAINING
     )
     register(SEED.replace(b'"10MB"', b'"20MB"'))
-    sweep()
+    remove_drained()
 
     assert set(offers(entry)) == {"data-analysis", "report-generation"}
 
@@ -233,7 +235,8 @@ def test_registering_beside_an_import_keeps_nobody_waiting_for_ever():
                 for m in range(3)
             ]
             begun += [
-                pool.submit(closing, config_agents.agree, entry.pk) for _ in range(3)
+                pool.submit(closing, config_agents.sync_registrations, entry.pk)
+                for _ in range(3)
             ]
             for one in begun:
                 one.result()

@@ -28,13 +28,13 @@ from websockets.sync.client import connect
 from catalog.conf import conf
 from catalog.events import consumers as live
 from catalog.health.scheduler import Prober
-from catalog.health.status import record
+from catalog.health.status import record_probe
 from catalog.ingestion.curation import curate
 from catalog.models import Status
 from routing import health_checks, service
-from routing.cleanup import sweep
-from routing.events import GROUP
-from routing.models import CapabilityRegistration, Intent
+from routing.cleanup import remove_drained
+from routing.events import REGISTRY_GROUP
+from routing.models import CapabilityRegistration, DesiredState
 from tests.catalog.health.test_scheduler import database_url
 from tests.factories import AgentTypeFactory, CatalogEntryFactory, UserFactory
 from tests.probes import failed, well
@@ -57,7 +57,7 @@ import django
 django.setup()
 from routing import service
 for n in range(int(sys.argv[2])):
-    service.register(service.agent(sys.argv[1]), f"task-{n}")
+    service.register(service.find_agent(sys.argv[1]), f"task-{n}")
 """
 
 
@@ -123,7 +123,7 @@ def test_a_change_of_health_is_told_as_the_seed_says(server):
     service.register(entry, "data-analysis")
     with follow(server) as stream:
         for probe in (failed(), failed(), failed(error="Connection timeout"), well()):
-            record(entry, probe)
+            record_probe(entry, probe)
         worse, gone, back = heard(stream, 3)
 
     about = {"agent_id": str(entry.pk), "capability": "data-analysis"}
@@ -147,7 +147,7 @@ def test_from_healthy_to_unhealthy_as_in_the_seeds_example(server, settings):
     entry = CatalogEntryFactory()
     service.register(entry, "data-analysis")
     with follow(server) as stream:
-        record(entry, failed(error="Connection timeout"))
+        record_probe(entry, failed(error="Connection timeout"))
         [event] = heard(stream, 1)
 
     assert event.pop("timestamp")
@@ -169,7 +169,7 @@ def test_another_address_to_check_is_another_health(server):
         CatalogEntryFactory(), "data-analysis", health_check_url="/a"
     )
     for _ in range(3):
-        health_checks.record(one, failed())
+        health_checks.record_probe(one, failed())
     with follow(server) as stream:
         service.update(one, {"health_check_url": "/b"})
         told = heard(stream, 2)
@@ -186,7 +186,7 @@ def test_an_update_tells_what_is_another_now_and_nothing_else(server):
         service.update(one, {"priority": 10})
         changes = {"priority": 20, "metadata": {"a": 1}, "version": "1.0.0"}
         service.update(one, changes)
-        service.update(one, {"intent": Intent.INACTIVE})
+        service.update(one, {"intent": DesiredState.INACTIVE})
         told = heard(stream, 2)
         nothing_more(stream)
 
@@ -221,7 +221,7 @@ def test_draining_is_an_update_and_in_the_end_an_unregistration(server, settings
     one = service.register(CatalogEntryFactory(), "data-analysis")
     with follow(server) as stream:
         service.unregister(one, drain=True)
-        sweep()
+        remove_drained()
         told = heard(stream, 2)
 
     assert kinds(told) == ["updated", "unregistered"]
@@ -248,7 +248,7 @@ def test_a_probe_of_the_agent_is_told_for_all_it_offers_but_what_has_its_own(ser
     service.register(entry, "web-search")
     service.register(entry, "translation", health_check_url="/health")
     with follow(server) as stream:
-        record(entry, well())
+        record_probe(entry, well())
         told = heard(stream, 2)
         nothing_more(stream)
 
@@ -264,7 +264,7 @@ def test_its_own_check_is_told_by_the_prober(server, settings):
         service.register(CatalogEntryFactory(), "web-search", health_check_url=url)
         for _ in range(4):
             CapabilityRegistration.objects.update(next_check_at=timezone.now())
-            async_to_sync(Prober().round)()
+            async_to_sync(Prober().probe_all_due)()
         told = heard(stream, 3)
         nothing_more(stream)
 
@@ -277,7 +277,7 @@ def test_its_own_check_is_told_by_the_prober(server, settings):
 def test_giving_an_agent_up_is_told_whatever_check_it_has(server):
     entry = CatalogEntryFactory()
     one = service.register(entry, "web-search", health_check_url="/health")
-    health_checks.record(one, well())
+    health_checks.record_probe(one, well())
     with follow(server) as stream:
         curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
         [event] = heard(stream, 1)
@@ -463,7 +463,7 @@ def test_a_refused_registration_is_not_told(server):
     entry = CatalogEntryFactory()
     service.register(entry, "web-search")
     with follow(server) as stream:
-        with pytest.raises(service.DuplicateRegistration):
+        with pytest.raises(service.AlreadyRegisteredError):
             service.register(entry, "web-search")
         nothing_more(stream)
 
@@ -535,7 +535,7 @@ def unread(server, path=PLACE, headers=UPGRADE, status=b" 101 "):
         assert status in pipe.recv(4096)
         while not select.select([pipe], [], [], 0.1)[0]:
             live.send_to_group(
-                GROUP, {"type": "calling", "data": {"capability": "calling"}}
+                REGISTRY_GROUP, {"type": "calling", "data": {"capability": "calling"}}
             )
         yield pipe
 
@@ -554,7 +554,7 @@ def test_who_does_not_read_is_let_go_and_the_others_go_on(server, settings):
     large = {"data": {"capability": "large"}, "text": "x" * 1_000_000}
     with unread(server) as silent, opened(server) as reader:
         for _ in range(20):
-            live.send_to_group(GROUP, large)
+            live.send_to_group(REGISTRY_GROUP, large)
             assert names(heard(reader, 1)) == ["large"]
         time.sleep(1)
         service.register(CatalogEntryFactory(), "translation")
@@ -581,7 +581,7 @@ def test_a_stream_that_nobody_reads_is_let_go_altogether(server, settings):
     with unread(server, place, headers=(), status=b" 200 "), others as reader:
         assert beats() == 1
         for _ in range(20):
-            live.send_to_group(GROUP, large)
+            live.send_to_group(REGISTRY_GROUP, large)
         deadline = time.monotonic() + 20
         while beats() and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -10,8 +10,8 @@ from catalog.health.scheduler import Prober
 from catalog.ingestion.curation import curate
 from catalog.models import Status
 from routing import health_checks, service
-from routing.health_checks import HealthChecks, address_of
-from routing.models import CapabilityRegistration, Intent
+from routing.health_checks import HealthChecks, health_check_url_for
+from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import AgentTypeFactory, CatalogEntryFactory, UserFactory
 from tests.probes import failed, well
 from tests.routing.factories import RegistrationFactory
@@ -46,7 +46,7 @@ def check_again():
     """Everything with a check of its own comes due, and is asked."""
     own = CapabilityRegistration.objects.exclude(next_check_at=None)
     own.update(next_check_at=timezone.now())
-    return async_to_sync(Prober().round)()
+    return async_to_sync(Prober().probe_all_due)()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,9 @@ def check_again():
 def test_an_address_belongs_to_the_agent_unless_it_is_whole(url, address):
     registration = offer(agent_at("https://agent.example.com/deep/a2a"), url)
 
-    assert address_of(registration) == address.replace("%s", registration.agent_id)
+    assert health_check_url_for(registration) == address.replace(
+        "%s", registration.agent_id
+    )
 
 
 def test_the_seeds_relative_address_is_asked_of_the_agent(host):
@@ -71,7 +73,7 @@ def test_the_seeds_relative_address_is_asked_of_the_agent(host):
     path = url.replace("{agent_id}", registration.agent_id)
     host.routes[path] = reply()
 
-    assert async_to_sync(Prober().round)() == 1
+    assert async_to_sync(Prober().probe_all_due)() == 1
     assert host.paths == [path]
     assert seen(registration).health == "healthy"
 
@@ -117,8 +119,10 @@ def test_a_check_leaves_its_time_its_latency_and_its_words(host):
 def test_a_late_result_never_overwrites_a_newer_one(host):
     registration = offer(agent_at(host.url("/a2a")))
     now = timezone.now()
-    assert health_checks.record(registration, well(at=now))
-    assert not health_checks.record(registration, failed(at=now - timedelta(minutes=1)))
+    assert health_checks.record_probe(registration, well(at=now))
+    assert not health_checks.record_probe(
+        registration, failed(at=now - timedelta(minutes=1))
+    )
 
     one = seen(registration)
     assert (one.health, one.last_check) == ("healthy", now)
@@ -132,7 +136,7 @@ def test_an_endpoint_that_only_looks_like_an_address_has_none():
     service.update(registration, {"health_check_url": "/other"})
 
 
-@pytest.mark.parametrize("intent", [Intent.INACTIVE, Intent.DRAINING])
+@pytest.mark.parametrize("intent", [DesiredState.INACTIVE, DesiredState.DRAINING])
 def test_what_people_want_of_it_is_left_alone(host, intent):
     registration = offer(agent_at(host.url("/a2a")), intent=intent)
     for status in (503, 503, 503, 200):
@@ -218,7 +222,7 @@ def test_another_address_starts_over(host):
     assert (one.health, one.last_check, one.error) == ("unknown", None, "")
     assert one.consecutive_failures == 0
     host.routes["/health/detailed"] = reply()
-    assert async_to_sync(Prober().round)() == 1
+    assert async_to_sync(Prober().probe_all_due)() == 1
     assert seen(registration).health == "healthy"
 
 
@@ -228,7 +232,7 @@ def test_the_same_address_again_does_not(host):
     service.update(registration, {"health_check_url": "/health", "priority": 7})
 
     assert seen(registration).health == "healthy"
-    assert async_to_sync(Prober().round)() == 0
+    assert async_to_sync(Prober().probe_all_due)() == 0
 
 
 def test_what_the_old_address_answered_late_is_not_said_of_the_new_one(host):
@@ -236,7 +240,7 @@ def test_what_the_old_address_answered_late_is_not_said_of_the_new_one(host):
     [held] = HealthChecks().claim(10, timezone.now())
     service.update(held, {"health_check_url": "/other"})
 
-    assert not health_checks.record(held, failed())
+    assert not health_checks.record_probe(held, failed())
     assert seen(held).last_check is None
 
 
@@ -247,7 +251,7 @@ def test_an_address_taken_away_leaves_it_to_the_agent(host):
 
     assert seen(registration).health == "degraded"
     assert check_again() == 0
-    assert not health_checks.record(registration, well())
+    assert not health_checks.record_probe(registration, well())
 
 
 def test_where_the_agent_has_no_address_a_relative_one_is_never_asked():
@@ -275,7 +279,7 @@ def test_what_has_drained_or_is_gone_is_not_asked_nor_written(host):
     )
     assert check_again() == 0
     registration.delete()
-    assert not health_checks.record(registration, well())
+    assert not health_checks.record_probe(registration, well())
 
 
 def test_one_that_hangs_holds_nobody_up(host, settings):

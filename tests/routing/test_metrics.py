@@ -12,19 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routing.metrics import (
-    WINDOW,
-    Outcome,
+    WINDOW_SIZE,
     Report,
-    figures,
-    pack,
-    take_in,
-    unpack,
+    RequestOutcome,
+    compute_metrics,
+    pack_outcomes,
+    record_report,
+    unpack_outcomes,
 )
 from routing.models import CapabilityRegistration, RequestSecond
 from tests.routing.factories import RegistrationFactory
 
 OUTCOMES = st.lists(
-    st.builds(Outcome, st.booleans(), st.none() | st.integers(0, 86_400_000))
+    st.builds(RequestOutcome, st.booleans(), st.none() | st.integers(0, 86_400_000))
 )
 
 
@@ -32,13 +32,13 @@ def known(registration):
     """As everybody reads it: with its figures."""
     return (
         CapabilityRegistration.objects.with_state()
-        .with_figures()
+        .with_metrics()
         .get(pk=registration.pk)
     )
 
 
 def report(registration, *outcomes, **gauges):
-    return take_in(registration.pk, Report(list(outcomes), gauges))
+    return record_report(registration.pk, Report(list(outcomes), gauges))
 
 
 def reference(times, percent):
@@ -52,15 +52,15 @@ def reference(times, percent):
 
 @given(outcomes=OUTCOMES)
 def test_what_is_packed_comes_out_as_it_was(outcomes):
-    assert unpack(pack(outcomes)) == outcomes
-    assert len(pack(outcomes)) == 4 * len(outcomes)
-    assert unpack(memoryview(pack(outcomes))) == outcomes
+    assert unpack_outcomes(pack_outcomes(outcomes)) == outcomes
+    assert len(pack_outcomes(outcomes)) == 4 * len(outcomes)
+    assert unpack_outcomes(memoryview(pack_outcomes(outcomes))) == outcomes
 
 
 @given(outcomes=OUTCOMES)
 def test_figures_are_those_of_a_plain_count(outcomes):
     times = [o.response_time_ms for o in outcomes if o.response_time_ms is not None]
-    told = figures(outcomes)
+    told = compute_metrics(outcomes)
 
     assert told["response_time_p95_ms"] == reference(times, 95)
     assert told["response_time_p99_ms"] == reference(times, 99)
@@ -72,24 +72,26 @@ def test_figures_are_those_of_a_plain_count(outcomes):
 
 
 def test_of_no_requests_nothing_can_be_told():
-    assert set(figures([]).values()) == {None}
+    assert set(compute_metrics([]).values()) == {None}
 
 
 @pytest.mark.django_db
 def test_the_figures_are_over_exactly_the_last_thousand():
     registration = RegistrationFactory()
-    report(registration, *[Outcome(False, 9_000)] * 5)
-    report(registration, *[Outcome(True, n) for n in range(1, 999)])
-    report(registration, Outcome(True, 999))
+    report(registration, *[RequestOutcome(False, 9_000)] * 5)
+    report(registration, *[RequestOutcome(True, n) for n in range(1, 999)])
+    report(registration, RequestOutcome(True, 999))
     one = known(registration)
-    assert unpack(one.window) == [Outcome(False, 9_000)] + [
-        Outcome(True, n) for n in range(1, 1000)
+    assert unpack_outcomes(one.window) == [RequestOutcome(False, 9_000)] + [
+        RequestOutcome(True, n) for n in range(1, 1000)
     ]
     assert one.success_rate == pytest.approx(0.999)
 
-    report(registration, Outcome(True, 1000))
+    report(registration, RequestOutcome(True, 1000))
     one = known(registration)
-    assert unpack(one.window) == [Outcome(True, n) for n in range(1, WINDOW + 1)]
+    assert unpack_outcomes(one.window) == [
+        RequestOutcome(True, n) for n in range(1, WINDOW_SIZE + 1)
+    ]
     assert one.response_time_avg_ms == pytest.approx(500.5)
     assert (one.response_time_p95_ms, one.response_time_p99_ms) == (950, 990)
     assert one.success_rate == 1
@@ -98,12 +100,18 @@ def test_the_figures_are_over_exactly_the_last_thousand():
 @pytest.mark.django_db
 def test_requests_without_times_count_for_success_alone():
     registration = RegistrationFactory()
-    report(registration, Outcome(True), Outcome(False), Outcome(True), Outcome(True))
+    report(
+        registration,
+        RequestOutcome(True),
+        RequestOutcome(False),
+        RequestOutcome(True),
+        RequestOutcome(True),
+    )
     one = known(registration)
     assert (one.response_time_avg_ms, one.response_time_p95_ms) == (None, None)
     assert one.success_rate == 0.75
 
-    report(registration, Outcome(True, 30))
+    report(registration, RequestOutcome(True, 30))
     one = known(registration)
     assert (one.response_time_avg_ms, one.response_time_p99_ms) == (30, 30)
     assert one.success_rate == 0.8
@@ -112,7 +120,9 @@ def test_requests_without_times_count_for_success_alone():
 @pytest.mark.django_db
 def test_requests_leave_the_minute_and_then_the_hour():
     registration = RegistrationFactory()
-    report(registration, Outcome(True), Outcome(True), Outcome(False))
+    report(
+        registration, RequestOutcome(True), RequestOutcome(True), RequestOutcome(False)
+    )
     seconds = RequestSecond.objects.filter(registration=registration)
     counts = []
     for ago in (0, 57, 62, 3597, 3602):
@@ -129,7 +139,7 @@ def test_a_new_report_forgets_counts_of_more_than_an_hour_ago():
     now = int(time.time())
     for ago, total in ((9000, 2), (3900, 5), (3700, 7), (3500, 27), (30, 327)):
         registration.request_seconds.create(second=now - ago, total=total)
-    report(registration, *[Outcome(True)] * 4000)
+    report(registration, *[RequestOutcome(True)] * 4000)
     one = known(registration)
 
     assert (one.requests_last_minute, one.requests_last_hour) == (4300, 4320)
@@ -172,7 +182,7 @@ def test_what_is_said_of_the_load_holds_a_while():
 @pytest.mark.django_db
 def test_an_empty_report_changes_nothing():
     registration = RegistrationFactory()
-    report(registration, Outcome(True, 10), load_score=0.5)
+    report(registration, RequestOutcome(True, 10), load_score=0.5)
     before = CapabilityRegistration.objects.values().get()
 
     assert report(registration)
@@ -181,9 +191,9 @@ def test_an_empty_report_changes_nothing():
 
 @pytest.mark.django_db
 def test_nobody_takes_reports_for_what_is_not_there():
-    assert not take_in("cap-reg-nonsense", Report([Outcome(True)]))
+    assert not record_report("cap-reg-nonsense", Report([RequestOutcome(True)]))
     gone = RegistrationFactory(drain_until=timezone.now())
-    assert not report(gone, Outcome(True))
+    assert not report(gone, RequestOutcome(True))
     assert not RequestSecond.objects.exists()
 
 
@@ -194,14 +204,18 @@ def test_reports_at_the_same_time_lose_nothing():
     def tell(caller):
         try:
             for n in range(10):
-                report(registration, Outcome(True, caller * 100 + n), Outcome(False))
+                report(
+                    registration,
+                    RequestOutcome(True, caller * 100 + n),
+                    RequestOutcome(False),
+                )
         finally:
             connection.close()
 
     with ThreadPoolExecutor(8) as callers:
         list(callers.map(tell, range(8)))
     one = known(registration)
-    times = [o.response_time_ms for o in unpack(one.window) if o.ok]
+    times = [o.response_time_ms for o in unpack_outcomes(one.window) if o.ok]
 
     assert sorted(times) == sorted(c * 100 + n for c in range(8) for n in range(10))
     assert one.requests_last_hour == 160

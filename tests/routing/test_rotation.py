@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection
 
 from routing import rotation
-from routing.decisions import NobodyOffers, Question, decide
+from routing.decisions import NoProvidersError, RoutingRequest, decide
 from routing.models import RoutingCounter
 from tests.catalog.health.test_scheduler import database_url
 from tests.routing.factories import RegistrationFactory
@@ -28,12 +28,12 @@ import json, sys
 import django
 django.setup()
 from routing import rotation
-from routing.strategies import STRATEGIES, Candidate, chosen
+from routing.strategies import STRATEGIES, RoutingCandidate, pick_by_turn
 
-weighed = [Candidate(name, name, weight) for name, weight in json.loads(sys.argv[2])]
+weighed = [RoutingCandidate(name, name, weight) for name, weight in json.loads(sys.argv[2])]
 order = STRATEGIES["load_balance"](weighed, 0)
-turns = [rotation.take("data-analysis") for _ in range(int(sys.argv[1]))]
-picks = [chosen(order, turn).candidate.id for turn in turns]
+turns = [rotation.next_turn("data-analysis") for _ in range(int(sys.argv[1]))]
+picks = [pick_by_turn(order, turn).candidate.id for turn in turns]
 print(json.dumps({"turns": turns, "picks": picks}))
 """
 
@@ -65,23 +65,29 @@ def closing(take):
 
 
 def test_numbers_go_up_by_one_for_each_capability_and_version():
-    taken = [rotation.take("data-analysis") for _ in range(3)]
+    taken = [rotation.next_turn("data-analysis") for _ in range(3)]
 
     assert taken == [1, 2, 3]
-    assert rotation.take("data-analysis", "2.0.0") == 1
-    assert rotation.take("web-search") == 1
-    assert rotation.take("data-analysis") == 4
+    assert rotation.next_turn("data-analysis", "2.0.0") == 1
+    assert rotation.next_turn("web-search") == 1
+    assert rotation.next_turn("data-analysis") == 4
 
 
 def test_a_peek_tells_the_next_number_and_leaves_it():
-    assert (rotation.peek("web-search"), rotation.peek("web-search")) == (1, 1)
-    assert rotation.take("web-search") == 1
-    assert (rotation.peek("web-search"), rotation.take("web-search")) == (2, 2)
+    assert (rotation.peek_turn("web-search"), rotation.peek_turn("web-search")) == (
+        1,
+        1,
+    )
+    assert rotation.next_turn("web-search") == 1
+    assert (rotation.peek_turn("web-search"), rotation.next_turn("web-search")) == (
+        2,
+        2,
+    )
 
 
 def test_no_number_is_given_twice_to_threads():
     def some():
-        return [rotation.take("data-analysis") for _ in range(25)]
+        return [rotation.next_turn("data-analysis") for _ in range(25)]
 
     with ThreadPoolExecutor(8) as threads:
         taken = list(threads.map(closing, [some] * 8))
@@ -102,7 +108,7 @@ def test_no_number_is_given_twice_to_processes_and_their_shares_are_the_weights(
 
 
 def test_the_count_is_kept_where_all_processes_look():
-    rotation.take("data-analysis")
+    rotation.next_turn("data-analysis")
 
     assert RoutingCounter.objects.exists() == (not settings.REDIS_URL)
     if settings.REDIS_URL:
@@ -113,19 +119,19 @@ def test_the_count_is_kept_where_all_processes_look():
 def test_where_redis_does_not_answer_the_database_counts(settings):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
 
-    assert [rotation.take("data-analysis") for _ in range(3)] == [1, 2, 3]
-    assert rotation.peek("data-analysis") == 4
+    assert [rotation.next_turn("data-analysis") for _ in range(3)] == [1, 2, 3]
+    assert rotation.peek_turn("data-analysis") == 4
 
 
 def test_only_a_balanced_choice_moves_it_on():
     RegistrationFactory(capability="web-search")
     for strategy in ("priority", "least_loaded", "fastest_response"):
-        decide(Question("web-search", strategy=strategy))
-    decide(Question("web-search", strategy="load_balance", peek=True))
-    assert rotation.peek("web-search") == 1
+        decide(RoutingRequest("web-search", strategy=strategy))
+    decide(RoutingRequest("web-search", strategy="load_balance", peek=True))
+    assert rotation.peek_turn("web-search") == 1
 
-    decide(Question("web-search", strategy="load_balance"))
-    assert rotation.peek("web-search") == 2
+    decide(RoutingRequest("web-search", strategy="load_balance"))
+    assert rotation.peek_turn("web-search") == 2
 
 
 @pytest.mark.parametrize(
@@ -134,14 +140,16 @@ def test_only_a_balanced_choice_moves_it_on():
 def test_a_version_nobody_offers_is_not_counted(version):
     """Else readers could make as many as they like, and too long ones break it."""
     RegistrationFactory(capability="web-search")
-    told = decide(Question("web-search", version=version, strategy="load_balance"))
+    told = decide(
+        RoutingRequest("web-search", version=version, strategy="load_balance")
+    )
 
     assert told.order == []
     assert not RoutingCounter.objects.exists()
-    assert rotation.peek("web-search", "9.9.9") == 1
+    assert rotation.peek_turn("web-search", "9.9.9") == 1
 
 
 def test_nor_has_a_capability_nobody_offers():
-    with pytest.raises(NobodyOffers):
-        decide(Question("nonsense", strategy="load_balance"))
-    assert rotation.peek("nonsense") == 1
+    with pytest.raises(NoProvidersError):
+        decide(RoutingRequest("nonsense", strategy="load_balance"))
+    assert rotation.peek_turn("nonsense") == 1

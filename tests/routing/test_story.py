@@ -61,7 +61,7 @@ def best(api):
 def time_passes():
     """Everybody comes due for a check again."""
     CapabilityRegistration.objects.update(next_check_at=timezone.now())
-    async_to_sync(Prober().round)()
+    async_to_sync(Prober().probe_all_due)()
 
 
 def report(api, registration, *times):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routing.strategies import MULTIPLIERS, STRATEGIES, Candidate
+from routing.strategies import HEALTH_MULTIPLIERS, STRATEGIES, RoutingCandidate
 
 LOADS = st.none() | st.integers(0, 100).map(lambda percent: percent / 100)
 # Averages of whole milliseconds; few values, so that there are ties.
@@ -20,11 +20,11 @@ every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 def candidates(draw, min_size=0):
     ids = draw(st.lists(st.integers(0, 99), min_size=min_size, max_size=8, unique=True))
     return [
-        Candidate(
+        RoutingCandidate(
             id=f"cap-reg-{n}",
             agent_name=draw(st.sampled_from(["Ada", "Bob", "Zoe"])),
             priority=draw(st.sampled_from([0, 1, 50, 100, 1000])),
-            health=draw(st.sampled_from(list(MULTIPLIERS))),
+            health=draw(st.sampled_from(list(HEALTH_MULTIPLIERS))),
             load=draw(LOADS),
             response_time_ms=draw(TIMES),
             takes_traffic=draw(st.booleans()),
@@ -34,7 +34,9 @@ def candidates(draw, min_size=0):
 
 
 def one(name="a", **members):
-    return Candidate(**{"id": name, "agent_name": name, "priority": 100} | members)
+    return RoutingCandidate(
+        **{"id": name, "agent_name": name, "priority": 100} | members
+    )
 
 
 def order(strategy, given, turn=0):

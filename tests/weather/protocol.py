@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from capabilities.kinds import Kind
 from capabilities.parsers import Parser
-from capabilities.problems import Document, Problems, url_fault
+from capabilities.problems import Document, Problems, url_error
 from capabilities.records import AgentRecord, CapabilityRecord
 
 
@@ -20,7 +20,7 @@ class Forecast(CapabilityRecord):
 class WeatherParser(Parser):
     slug = "weather"
     label = "Weather station"
-    expects = "needs `station` and `forecasts`"
+    detection_hint = "needs `station` and `forecasts`"
     kinds = (
         Kind(
             "weather.forecast",
@@ -28,29 +28,29 @@ class WeatherParser(Parser):
             "weather",
             Forecast,
             discoverable=True,
-            searched=("regions",),
+            search_properties=("regions",),
         ),
     )
 
-    def recognises(self, document: Document) -> bool:
+    def recognizes(self, document: Document) -> bool:
         return {"station", "forecasts"} <= document.keys()
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        address = problems.required_text(document, "address")
-        if address and (fault := url_fault(address)):
+        address = problems.required_string(document, "address")
+        if address and (fault := url_error(address)):
             problems.error("$.address", fault)
         return AgentRecord(
             protocol=self.slug,
             endpoint=address,
-            name=problems.required_text(document, "station"),
+            name=problems.required_string(document, "station"),
             capabilities=tuple(forecasts(document, problems)),
         )
 
 
 def forecasts(document: Document, problems: Problems) -> Iterator[Forecast]:
-    for path, stated in problems.objects(document, "forecasts"):
+    for path, stated in problems.iter_objects(document, "forecasts"):
         yield Forecast(
-            name=problems.required_text(stated, "name", path),
-            regions=problems.texts(stated, "regions", path) or [],
+            name=problems.required_string(stated, "name", path),
+            regions=problems.string_list(stated, "regions", path) or [],
             path=path,
         )

@@ -12,13 +12,13 @@ from urllib.request import urlopen
 import pytest
 from knox.models import AuthToken
 
-from capabilities.clients.agh import AGHClient, EnvelopeRefused
+from capabilities.clients.agh import AGHClient, AGHRequestError
 from capabilities.problems import Problems
-from capabilities.protocols.agh.cards import Brief, PeerCard
+from capabilities.protocols.agh.cards import CapabilityBrief, PeerCard
 from capabilities.protocols.agh.catalogs import read_catalog
 from capabilities.protocols.agh.documents import CapabilityDocument
 from capabilities.protocols.agh.envelopes import MessageKind
-from capabilities.protocols.agh.refusals import TooLarge
+from capabilities.protocols.agh.errors import EnvelopeTooLarge
 from catalog.models import CatalogEntry, Status
 from tests.catalog.integrations.agh.agh import document, envelope, known_in_full
 from tests.factories import UserFactory
@@ -28,8 +28,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 COMMAND = [sys.executable, "-m", "agentlens.cli"]
 # Where another AgentLens must not look.
 OURS = ("DATABASE_URL", "REDIS_URL", "AGENTLENS_DATA_DIR", "PROMETHEUS_MULTIPROC_DIR")
-CARD = PeerCard(peer_id="designer", display_name="Designer")
-OFFER = CARD.offering([Brief("build-site", "Builds."), Brief("review", "Reviews.")])
+CARD_PATH = PeerCard(peer_id="designer", display_name="Designer")
+OFFER = CARD_PATH.with_capabilities(
+    [CapabilityBrief("build-site", "Builds."), CapabilityBrief("review", "Reviews.")]
+)
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def speak(server, token):
 
 
 def whole(capability_id="build-site", **members) -> CapabilityDocument:
-    return CapabilityDocument.read(document(capability_id, **members), Problems())
+    return CapabilityDocument.parse(document(capability_id, **members), Problems())
 
 
 def told_by(answer) -> list[CapabilityDocument]:
@@ -104,7 +106,7 @@ def test_a_whois_may_be_directed_and_narrowed(speak):
 def test_what_was_transferred_can_be_fetched(speak, capability_id):
     designer, ops = speak("designer"), speak("ops", role="Viewer")
     given = whole(capability_id, acme={"x": [1, None]})
-    designer.greet(CARD.offering([Brief(capability_id)]))
+    designer.greet(CARD_PATH.with_capabilities([CapabilityBrief(capability_id)]))
     designer.transfer(given, ext={"acme.note": "é"})
     envelope = ops.fetch("designer", capability_id)
 
@@ -128,7 +130,7 @@ def test_refusals_are_raised_with_their_reason(speak):
     designer, viewer = speak("designer"), speak("ops", role="Viewer")
 
     def refusal(act, *arguments, **named):
-        with pytest.raises(EnvelopeRefused) as refused:
+        with pytest.raises(AGHRequestError) as refused:
             act(*arguments, **named)
         assert str(refused.value)
         return refused.value.status, refused.value.reason_code
@@ -157,9 +159,9 @@ def test_cards_alone_can_be_asked_for(speak):
 def test_a_client_with_a_bad_token_is_told_so(server):
     with (
         AGHClient(server, "nonsense", "designer", "builders") as stranger,
-        pytest.raises(EnvelopeRefused) as refused,
+        pytest.raises(AGHRequestError) as refused,
     ):
-        stranger.greet(CARD)
+        stranger.greet(CARD_PATH)
 
     assert (refused.value.status, refused.value.reason_code) == (401, "")
 
@@ -167,15 +169,15 @@ def test_a_client_with_a_bad_token_is_told_so(server):
 def test_an_answer_that_is_no_json_is_a_refusal_too(server, token):
     with (
         AGHClient(f"{server}/nowhere", token(), "designer", "builders") as lost,
-        pytest.raises(EnvelopeRefused) as refused,
+        pytest.raises(AGHRequestError) as refused,
     ):
-        lost.greet(CARD)
+        lost.greet(CARD_PATH)
 
     assert refused.value.status == 404
 
 
 def test_what_is_too_large_never_leaves(speak):
-    with pytest.raises(TooLarge):
+    with pytest.raises(EnvelopeTooLarge):
         speak("designer").transfer(whole(examples=["x" * 1_048_576]))
 
 
@@ -228,7 +230,7 @@ def test_one_agentlens_relays_a_capability_to_another_unharmed(speak, tmp_path):
 
     arrived = speak("ops").fetch("designer", "build-site")
     assert arrived.document.raw == given.raw
-    assert arrived.document.carried == given.digest()
+    assert arrived.document.received_digest == given.compute_digest()
     assert arrived.ext == {"acme.cost": {"per": "use"}}
     assert json.dumps(arrived.raw["zeta"]) == '{"b": 1, "a": 2}'
     assert json.dumps(arrived.document.raw["acme"]) == json.dumps(given.raw["acme"])

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from capabilities.parsers import examine, parsers
+from capabilities.parsers import parsers, try_parse
 from capabilities.protocols.a2a import A2AParser
 
 ROOT = Path(__file__).parents[3]
@@ -48,7 +48,7 @@ def skill(**members):
 
 def read(document, protocol="a2a"):
     with parsers.temporarily(A2AParser()):
-        return examine(json.dumps(document).encode(), protocol)
+        return try_parse(json.dumps(document).encode(), protocol)
 
 
 def errors(document):

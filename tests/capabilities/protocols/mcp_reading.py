@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from capabilities.parsers import examine, parsers
+from capabilities.parsers import parsers, try_parse
 from capabilities.protocols.mcp import MCPParser
 
 ROOT = Path(__file__).parents[3]
@@ -16,7 +16,7 @@ def sample(name):
 
 def read(document):
     with parsers.temporarily(MCPParser()):
-        return examine(json.dumps(document).encode(), "mcp")
+        return try_parse(json.dumps(document).encode(), "mcp")
 
 
 def card(**members):

@@ -25,7 +25,7 @@ def test_a_card_of_revision_0_2_is_read():
     reading = read(sample("v02_translator"))
 
     record = reading.record
-    assert reading.valid
+    assert reading.is_valid
     assert not reading.warnings
     assert record.protocol == "a2a"
     assert record.name == "Translator"
@@ -102,7 +102,7 @@ def test_nothing_that_a_revision_knows_is_odd(name, told):
 def test_the_oddities_of_the_wild_are_warnings_not_errors():
     reading = read(sample("wild_recipes"))
 
-    assert reading.valid
+    assert reading.is_valid
     assert [problem.path for problem in reading.warnings] == [
         "$.authentication",
         "$.x-generator",
@@ -121,7 +121,7 @@ def test_the_oddities_of_the_wild_are_warnings_not_errors():
 def test_the_least_card_has_no_warning():
     reading = read(card())
 
-    assert reading.valid
+    assert reading.is_valid
     assert not reading.warnings
 
 
@@ -139,7 +139,7 @@ def test_the_least_card_has_no_warning():
     ],
 )
 def test_a_card_is_recognised_however_faulty(document):
-    assert A2AParser().recognises(document)
+    assert A2AParser().recognizes(document)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_card_is_recognised_however_faulty(document):
     ],
 )
 def test_what_lacks_the_marks_of_a_card_is_none(document):
-    assert not A2AParser().recognises(document)
+    assert not A2AParser().recognizes(document)
 
 
 def test_a_file_that_only_wraps_a_card_is_refused_with_a_reason():
@@ -195,7 +195,7 @@ def test_cards_are_looked_for_under_the_new_name_first():
 def test_the_revision_shows_in_what_a_card_has(members, version):
     reading = read(card(**members))
 
-    assert reading.valid
+    assert reading.is_valid
     assert reading.spec_version == version
 
 

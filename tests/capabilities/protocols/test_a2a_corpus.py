@@ -109,7 +109,7 @@ cards = st.fixed_dictionaries(
 def test_no_document_is_too_odd_to_be_examined(document):
     reading = read(document)
 
-    assert reading.valid or reading.errors
+    assert reading.is_valid or reading.errors
     for problem in (*reading.errors, *reading.warnings):
         assert problem.path.startswith("$")
         assert f"{problem.path}: {problem.message}".encode()
@@ -118,13 +118,13 @@ def test_no_document_is_too_odd_to_be_examined(document):
 @given(cards)
 def test_what_a_valid_card_offers_can_be_stored_and_made_again(document):
     reading = read(document)
-    assume(reading.valid)
+    assume(reading.is_valid)
 
     offered = reading.record.capabilities
     assert len({(each.kind, each.name) for each in offered}) == len(offered)
     for each in offered:
         stored = json.loads(json.dumps(each.properties, allow_nan=False))
-        assert type(each).of(each.name, each.description, stored) == each
+        assert type(each).from_stored(each.name, each.description, stored) == each
         assert not list(each.validate())
 
 
@@ -168,5 +168,5 @@ def test_cards_from_the_world_are_valid_and_what_is_none_is_refused():
 
     for path in paths:
         reading = read(json.loads(path.read_text()), protocol="")
-        assert reading.valid is not path.name.startswith("notcard_"), path.name
-        assert reading.valid or "is not a definition" in reading.errors[0].message
+        assert reading.is_valid is not path.name.startswith("notcard_"), path.name
+        assert reading.is_valid or "is not a definition" in reading.errors[0].message

@@ -124,7 +124,7 @@ def test_an_endpoint_must_be_a_web_address(url):
 def test_beside_a_web_address_another_target_is_listed_but_is_no_endpoint(url):
     reading = read(v1_card(RPC | {"url": url}, RPC))
 
-    assert reading.valid
+    assert reading.is_valid
     assert reading.record.endpoint == RPC["url"]
     assert [each.name for each in reading.record.capabilities[:2]] == [url, RPC["url"]]
     message = "url must be an http or https URL; shown, never opened"

@@ -152,7 +152,7 @@ def test_no_member_of_a_scheme_hides_what_the_scheme_is():
     found = scheme(stated)
 
     assert found.properties == {"key": "main", "type": "apiKey", "method": ""}
-    assert type(found).of(found.name, "", found.properties) == found
+    assert type(found).from_stored(found.name, "", found.properties) == found
     assert len(warnings(card(securitySchemes={"main": stated}))) == 4
 
 

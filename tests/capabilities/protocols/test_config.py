@@ -2,13 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from capabilities.kinds import discoverable_kinds, is_relied_on, kinds
+from capabilities.kinds import discoverable_kinds, kinds, removal_breaks_clients
 from capabilities.parsers import (
-    connection_of,
-    examine,
-    is_reachable,
-    media_type_of,
-    source_of,
+    can_be_probed,
+    connection_for,
+    media_type_for,
+    source_for,
+    try_parse,
 )
 from capabilities.protocols.config.parser import ConfigCapability, ConfigParser
 
@@ -30,13 +30,13 @@ def told(problems) -> list[tuple[str, str]]:
 
 
 def test_the_seeds_own_agent_is_read():
-    reading = examine(sample("data_analyzer.md"))
+    reading = try_parse(sample("data_analyzer.md"))
 
-    assert reading.valid
+    assert reading.is_valid
     assert not reading.warnings
     assert (reading.protocol, reading.record.name) == ("config", "DataAnalyzer")
     assert reading.record.endpoint == "config:DataAnalyzer"
-    assert not is_reachable("config", reading.record.endpoint)
+    assert not can_be_probed("config", reading.record.endpoint)
     analysis, report = reading.record.capabilities
     assert (analysis.name, report.name) == ("data-analysis", "report-generation")
     assert analysis.properties == {
@@ -50,7 +50,7 @@ def test_the_seeds_own_agent_is_read():
 
 
 def test_toml_front_matter_says_the_same():
-    reading = examine(sample("translator.md"))
+    reading = try_parse(sample("translator.md"))
 
     record = reading.record
     assert not reading.warnings
@@ -66,7 +66,7 @@ def test_toml_front_matter_says_the_same():
 
 
 def test_a_whole_file_of_toml_is_an_agent_too():
-    reading = examine(sample("reporter.toml"))
+    reading = try_parse(sample("reporter.toml"))
 
     assert reading.record.endpoint == "config:Reporter"
     assert reading.record.capabilities[0].metadata == {"formats": ["pdf", "html"]}
@@ -75,7 +75,7 @@ def test_a_whole_file_of_toml_is_an_agent_too():
 
 
 def test_everything_that_is_wrong_is_told_with_its_path():
-    reading = examine(sample("everything_wrong.md"))
+    reading = try_parse(sample("everything_wrong.md"))
 
     kebab = "must be lowercase words joined by hyphens, such as data-analysis"
     assert reading.protocol == "config"
@@ -108,7 +108,7 @@ def test_everything_that_is_wrong_is_told_with_its_path():
     ],
 )
 def test_a_version_in_a_name_is_taken_off_it_with_a_warning(stated, version):
-    reading = examine(agent(f"capabilities: ['{stated}']"))
+    reading = try_parse(agent(f"capabilities: ['{stated}']"))
 
     assert reading.record.capabilities[0].properties == {
         "metadata": {},
@@ -121,7 +121,7 @@ def test_a_version_in_a_name_is_taken_off_it_with_a_warning(stated, version):
 @pytest.mark.parametrize("key", ["a", "'a:v2'"])
 def test_metadata_is_found_under_the_name_with_and_without_its_version(key):
     metadata = f"capability_metadata: {{{key}: {{x: 1}}}}"
-    reading = examine(agent("capabilities: ['a:v2']", metadata))
+    reading = try_parse(agent("capabilities: ['a:v2']", metadata))
 
     assert reading.record.capabilities[0].metadata == {"x": 1}
     assert len(reading.warnings) == 1
@@ -135,18 +135,18 @@ def test_metadata_is_found_under_the_name_with_and_without_its_version(key):
     ],
 )
 def test_a_name_that_will_not_do_is_an_error_where_it_stands(stated):
-    reading = examine(agent(f"capabilities: [fine, '{stated}']"))
+    reading = try_parse(agent(f"capabilities: [fine, '{stated}']"))
 
     assert [problem.path for problem in reading.errors] == ["$.capabilities[1]"]
 
 
 @pytest.mark.parametrize("stated", ["a", "a1-2b", "translation", "x" * 100, "healthy"])
 def test_other_names_will(stated):
-    assert examine(agent(f"capabilities: [{stated}]")).valid
+    assert try_parse(agent(f"capabilities: [{stated}]")).valid
 
 
 def test_a_name_listed_twice_is_kept_once():
-    reading = examine(agent("capabilities: [a, b, a, 'a:v2']"))
+    reading = try_parse(agent("capabilities: [a, b, a, 'a:v2']"))
 
     assert [c.name for c in reading.record.capabilities] == ["a", "b"]
     assert [p.path for p in reading.warnings] == [
@@ -158,26 +158,26 @@ def test_a_name_listed_twice_is_kept_once():
 
 @pytest.mark.parametrize("listed", ["[]", "a", "", "{a: 1}"])
 def test_without_a_list_of_names_it_is_no_agent(listed):
-    reading = examine(agent(f"capabilities: {listed}"), "config")
+    reading = try_parse(agent(f"capabilities: {listed}"), "config")
 
     message = "must be a non-empty list of names"
     assert told(reading.errors) == [("$.capabilities", message)]
 
 
 def test_metadata_that_is_no_object_is_told():
-    reading = examine(agent("capability_metadata: {a: 1}"))
+    reading = try_parse(agent("capability_metadata: {a: 1}"))
     assert reading.record.capabilities[0].metadata == {}
     assert [p.path for p in reading.warnings] == ["$.capability_metadata.a"]
 
-    reading = examine(agent("capability_metadata: [a]"))
+    reading = try_parse(agent("capability_metadata: [a]"))
     assert [p.path for p in reading.warnings] == ["$.capability_metadata"]
 
-    assert not examine(agent("capability_metadata: {a: }")).warnings
+    assert not try_parse(agent("capability_metadata: {a: }")).warnings
 
 
 @pytest.mark.parametrize(("stated", "version"), [("2", "2"), ("1.5", "1.5")])
 def test_a_version_without_quotes_is_read_with_a_warning(stated, version):
-    reading = examine(agent(f"version: {stated}"))
+    reading = try_parse(agent(f"version: {stated}"))
 
     assert reading.record.version == version
     assert [p.path for p in reading.warnings] == ["$.version"]
@@ -193,7 +193,7 @@ def test_a_version_without_quotes_is_read_with_a_warning(stated, version):
     ],
 )
 def test_it_is_recognised_however_faulty(document):
-    assert ConfigParser().recognises(document)
+    assert ConfigParser().recognizes(document)
 
 
 @pytest.mark.parametrize(
@@ -212,29 +212,33 @@ def test_it_is_recognised_however_faulty(document):
     ],
 )
 def test_other_documents_are_left_to_others(document):
-    assert not ConfigParser().recognises(document)
+    assert not ConfigParser().recognizes(document)
 
 
 def test_a_card_in_yaml_is_still_a_card():
     card = b"---\nname: x\nurl: https://x.example/\nskills: [{name: a}]\n---\n"
 
-    assert examine(card).protocol == "a2a"
+    assert try_parse(card).protocol == "a2a"
 
 
 def test_its_kind_is_discoverable_and_relied_on():
     assert kinds.get("config.capability").label == "Config Capability"
     assert "config.capability" in discoverable_kinds()
-    assert is_relied_on("config.capability")
+    assert removal_breaks_clients("config.capability")
 
 
 def test_there_is_nothing_to_connect_to_and_it_says_so():
-    connection = connection_of(sample("data_analyzer.md"), "config")
+    connection = connection_for(sample("data_analyzer.md"), "config")
 
-    assert not connection.ways
-    assert connection.remark.startswith("There is no address")
+    assert not connection.endpoints
+    assert connection.unavailable_reason.startswith("There is no address")
 
 
 def test_its_source_and_the_type_of_its_bytes_are_its_own():
-    assert (source_of("config"), source_of("a2a"), source_of("?")) == ("config", "", "")
-    assert media_type_of("config") == "text/plain; charset=utf-8"
-    assert media_type_of("a2a") == media_type_of("?") == "application/json"
+    assert (source_for("config"), source_for("a2a"), source_for("?")) == (
+        "config",
+        "",
+        "",
+    )
+    assert media_type_for("config") == "text/plain; charset=utf-8"
+    assert media_type_for("a2a") == media_type_for("?") == "application/json"

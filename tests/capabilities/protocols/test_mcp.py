@@ -24,7 +24,7 @@ def test_a_registry_entry_is_read():
     reading = read(sample("server"))
 
     record = reading.record
-    assert reading.valid
+    assert reading.is_valid
     assert not reading.warnings
     assert record.protocol == "mcp"
     assert record.name == "Tide Tables"
@@ -58,7 +58,7 @@ def test_a_snake_case_registry_entry_is_read():
 def test_a_prerelease_entry_is_read_though_its_package_has_no_transport():
     reading = read(sample("server_prerelease"))
 
-    assert reading.valid
+    assert reading.is_valid
     assert not reading.warnings
     assert reading.record.endpoint == "mcp:example.harbour/berth-finder"
     assert reading.record.version == "0.0.3"
@@ -92,7 +92,7 @@ def test_a_server_card_is_read_as_found_in_the_wild():
     reading = read(sample("server_card"))
 
     record = reading.record
-    assert reading.valid
+    assert reading.is_valid
     assert record.endpoint == "https://desk.example/mcp"
     assert record.name == "Harbour Desk"
     assert record.version == "3.2.1"
@@ -126,7 +126,7 @@ def test_a_card_of_sep_1649_has_the_version_of_its_server():
 def test_dynamic_lists_are_a_warning_and_list_nothing():
     reading = read(sample("server_card_sep1649"))
 
-    assert reading.valid
+    assert reading.is_valid
     assert [problem.path for problem in reading.warnings] == ["$.tools", "$.prompts"]
     assert offers(sample("server_card_sep1649"), "mcp.tool") == []
 
@@ -135,7 +135,7 @@ def test_an_introspected_server_is_read():
     reading = read(sample("introspection"))
 
     record = reading.record
-    assert reading.valid
+    assert reading.is_valid
     assert not reading.warnings
     assert record.endpoint == "https://weather.example/mcp"
     assert record.name == "Weather Watch"
@@ -147,7 +147,7 @@ def test_an_introspected_server_is_read():
 def test_a_server_that_does_not_introduce_itself_is_read():
     reading = read({"url": "https://weather.example/mcp", "tools": []})
 
-    assert reading.valid
+    assert reading.is_valid
     assert reading.record.name == ""
     assert reading.record.display_name == "https://weather.example/mcp"
 
@@ -158,7 +158,7 @@ def test_a_server_that_does_not_introduce_itself_is_read():
 def test_definitions_collected_elsewhere_are_read_and_others_are_left_alone():
     for path in CORPUS.glob("*/*.json"):
         document = json.loads(path.read_text())
-        assert MCPParser().recognises(document) == (path.parent.name == "mcp"), path
+        assert MCPParser().recognizes(document) == (path.parent.name == "mcp"), path
         if path.parent.name == "mcp":
             assert read(document).errors == [], path
 
@@ -395,11 +395,11 @@ VALUES = st.recursive(
 @settings(max_examples=150)
 @given(st.dictionaries(MEMBERS | st.text(max_size=5), VALUES, max_size=8))
 def test_no_document_makes_the_parser_fail(document):
-    MCPParser().recognises(document)
+    MCPParser().recognizes(document)
     reading = read(document)
 
-    assert reading.valid == (not reading.errors)
-    if reading.record and reading.valid:
+    assert reading.is_valid == (not reading.errors)
+    if reading.record and reading.is_valid:
         assert reading.record.endpoint.startswith(("http", "HTTP", "mcp:"))
 
 
@@ -417,4 +417,4 @@ def test_an_endless_address_is_refused_in_no_time():
     url = "https://a.example/" + "{a}" * 100_000
 
     assert errors({"name": "x", "url": url + " "}) == ["$.url"]
-    assert MCPParser().recognises({"$schema": "server" * 100_000}) is False
+    assert MCPParser().recognizes({"$schema": "server" * 100_000}) is False

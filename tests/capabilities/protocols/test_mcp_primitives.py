@@ -80,7 +80,7 @@ def test_a_prompt_keeps_its_arguments():
     ],
 )
 def test_a_record_comes_back_from_what_is_stored(record):
-    again = type(record).of(record.name, record.description, record.properties)
+    again = type(record).from_stored(record.name, record.description, record.properties)
 
     assert again == record
 
@@ -189,7 +189,7 @@ def test_a_resource_without_an_address_is_a_warning():
     document = card(resources=[{"name": "chart"}])
 
     assert warnings(document) == ["$.resources[0]"]
-    assert offers(document, "mcp.resource")[0].telling_name() == "chart"
+    assert offers(document, "mcp.resource")[0].disambiguated_name() == "chart"
 
 
 @pytest.mark.parametrize("size", ["2 kB", -1, 1.5, True, []])

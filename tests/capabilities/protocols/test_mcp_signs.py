@@ -11,7 +11,7 @@ from .mcp_reading import DATA
     "path", sorted(DATA.glob("*.json")), ids=lambda path: path.stem
 )
 def test_every_shape_is_recognised(path):
-    assert MCPParser().recognises(json.loads(path.read_text()))
+    assert MCPParser().recognizes(json.loads(path.read_text()))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_every_shape_is_recognised(path):
     ],
 )
 def test_a_server_is_recognised_by_little(document):
-    assert MCPParser().recognises(document)
+    assert MCPParser().recognizes(document)
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_a_server_is_recognised_by_little(document):
     ],
 )
 def test_other_documents_are_left_alone(document):
-    assert not MCPParser().recognises(document)
+    assert not MCPParser().recognizes(document)

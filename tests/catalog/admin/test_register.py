@@ -47,14 +47,14 @@ def test_pasting_shows_a_preview_and_stores_nothing(desk):
     answer = desk.post(PAGE, {"definition": card_bytes().decode()})
 
     assert "Translate text" in answer.content.decode()
-    assert answer.context["review"].sealed
+    assert answer.context["review"].signed
     assert not CatalogEntry.objects.exists()
 
 
 def test_confirming_the_preview_registers_it(desk):
     text = card_bytes().decode()
-    sealed = desk.post(PAGE, {"definition": text}).context["review"].sealed
-    answer = desk.post(PAGE, {"sealed": sealed}, follow=True)
+    signed = desk.post(PAGE, {"definition": text}).context["review"].signed
+    answer = desk.post(PAGE, {"signed": signed}, follow=True)
 
     entry = CatalogEntry.objects.get()
     assert entry.source == Source.PUSH
@@ -65,7 +65,7 @@ def test_confirming_the_preview_registers_it(desk):
 def test_line_ends_that_the_browser_made_are_not_kept(desk):
     text = json.dumps(json.loads(card_bytes()), indent=1)
     pasted = desk.post(PAGE, {"definition": text.replace("\n", "\r\n")})
-    desk.post(PAGE, {"sealed": pasted.context["review"].sealed})
+    desk.post(PAGE, {"signed": pasted.context["review"].signed})
 
     assert CatalogEntry.objects.get().agent_type.definition == text.encode()
 
@@ -76,7 +76,7 @@ def test_every_error_is_shown_at_its_place(desk):
 
     assert "<code>$.name</code>" in page
     assert "<code>$.skills[0].name</code>" in page
-    assert 'name="sealed"' not in page
+    assert 'name="signed"' not in page
 
 
 def test_what_is_no_definition_is_refused_in_words(desk):
@@ -95,7 +95,7 @@ def test_a_url_is_fetched_shown_and_remembered(desk, host):
     seen = desk.post(PAGE, {"url": host})
     assert "Translate text" in seen.content.decode()
 
-    desk.post(PAGE, {"sealed": seen.context["review"].sealed})
+    desk.post(PAGE, {"signed": seen.context["review"].signed})
     entry = CatalogEntry.objects.get()
     assert entry.source == Source.IMPORT
     assert entry.source_url == f"{host}/.well-known/agent-card.json"
@@ -109,7 +109,7 @@ def test_a_private_url_is_refused_in_words(desk):
 
 
 def test_a_forged_preview_is_not_registered(desk):
-    page = desk.post(PAGE, {"sealed": "forged"}).content.decode()
+    page = desk.post(PAGE, {"signed": "forged"}).content.decode()
 
     assert "Please look again" in page
     assert not CatalogEntry.objects.exists()
@@ -117,12 +117,12 @@ def test_a_forged_preview_is_not_registered(desk):
 
 def test_registering_the_same_again_says_so(desk):
     register(card_bytes())
-    sealed = (
-        desk.post(PAGE, {"definition": card_bytes().decode()}).context["review"].sealed
+    signed = (
+        desk.post(PAGE, {"definition": card_bytes().decode()}).context["review"].signed
     )
-    answer = desk.post(PAGE, {"sealed": sealed}, follow=True)
+    answer = desk.post(PAGE, {"signed": signed}, follow=True)
 
-    assert "word for word" in answer.content.decode()
+    assert "is already in the catalog with this definition" in answer.content.decode()
 
 
 def test_viewers_may_not(client):

@@ -6,8 +6,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from catalog.models import AgentType, CatalogEntry, Provider
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, card, card_bytes, skill
-from tests.refusals import assert_refused
 
 NOBODY = "9f1417c9-fdb1-414a-86c2-e3e26766963d"
 
@@ -109,7 +109,7 @@ def test_a_hostile_definition_is_refused(editor, raw):
     answer = post(editor, raw)
 
     assert answer.json()["code"] in ("INVALID_DEFINITION", "PROTOCOL_NOT_DETECTED")
-    body = assert_refused(answer, 422, answer.json()["code"])
+    body = assert_error_response(answer, 422, answer.json()["code"])
     assert body["details"]["errors"]
     assert not AgentType.objects.exists()
     assert not Provider.objects.exists()
@@ -132,7 +132,7 @@ def test_validate_finds_the_same_fault(viewer, raw):
 def test_a_body_over_the_limit_is_too_large(editor, place, size):
     raw = MARK.encode().ljust(size, b"x")
 
-    assert_refused(post(editor, raw, place), 413, "BODY_TOO_LARGE")
+    assert_error_response(post(editor, raw, place), 413, "BODY_TOO_LARGE")
     assert not AgentType.objects.exists()
     assert_still_well(editor)
 
@@ -264,7 +264,7 @@ def test_a_hostile_patch_is_refused_and_changes_nothing(editor, body):
     raw = as_bytes(body)
     answer = editor.generic("PATCH", place, raw, content_type="application/json")
 
-    assert_refused(answer, 400, "INVALID_BODY")
+    assert_error_response(answer, 400, "INVALID_BODY")
     assert len(answer.content) < 10_000
     assert editor.get(place).content == before
 
@@ -274,7 +274,7 @@ def test_a_patch_over_the_limit_is_too_large(editor):
     raw = json.dumps({"description": MARK.ljust(2 * MEGABYTE)}).encode()
     answer = editor.generic("PATCH", place, raw, content_type="application/json")
 
-    assert_refused(answer, 413, "BODY_TOO_LARGE")
+    assert_error_response(answer, 413, "BODY_TOO_LARGE")
 
 
 def test_a_refused_patch_tells_which_member(editor):
@@ -310,7 +310,7 @@ IMPORTS = {
 def test_a_hostile_import_is_refused(editor, body, code):
     answer = editor.post(f"{CATALOG}/import", body, format="json")
 
-    assert_refused(answer, 400, code)
+    assert_error_response(answer, 400, code)
     assert not AgentType.objects.exists()
 
 
@@ -373,7 +373,9 @@ def test_a_hostile_question_is_refused_and_names_the_parameter(
     viewer, query, parameter
 ):
     CatalogEntryFactory()
-    body = assert_refused(viewer.get(f"{CATALOG}?{query}"), 400, "INVALID_PARAMETER")
+    body = assert_error_response(
+        viewer.get(f"{CATALOG}?{query}"), 400, "INVALID_PARAMETER"
+    )
 
     assert body["details"] == {"parameter": parameter}
     assert_still_well(viewer)
@@ -405,7 +407,7 @@ def test_a_thousand_and_one_parameters_are_too_many(viewer, caplog):
     answer = viewer.get(f"{CATALOG}?{query}")
     caplog.clear()
 
-    assert_refused(answer, 400, "INVALID_PARAMETER")
+    assert_error_response(answer, 400, "INVALID_PARAMETER")
     assert_still_well(viewer)
 
 
@@ -416,12 +418,12 @@ def test_what_takes_no_parameter_refuses_every_one(viewer, place):
     place = CATALOG + place.format(CatalogEntryFactory().pk)
     answer = viewer.get(place if "?" in place else f"{place}?limit=1")
 
-    assert_refused(answer, 400, "INVALID_PARAMETER")
+    assert_error_response(answer, 400, "INVALID_PARAMETER")
 
 
 @pytest.mark.parametrize("place", ["/api/v1/kinds?q=x", "/api/v1/stats?limit=1"])
 def test_so_do_kinds_and_stats(viewer, place):
-    assert_refused(viewer.get(place), 400, "INVALID_PARAMETER")
+    assert_error_response(viewer.get(place), 400, "INVALID_PARAMETER")
 
 
 def test_so_do_writes(admin):
@@ -456,7 +458,7 @@ def test_a_hostile_credential_is_no_credential(header, viewer):
     stranger = APIClient()
     answer = stranger.get(CATALOG, HTTP_AUTHORIZATION=header)
 
-    assert_refused(answer, 401, "NOT_AUTHENTICATED")
+    assert_error_response(answer, 401, "NOT_AUTHENTICATED")
     assert answer["WWW-Authenticate"] == "Bearer"
     assert_still_well(viewer)
 
@@ -466,7 +468,7 @@ def test_nor_does_it_register(header):
     stranger = APIClient()
     stranger.credentials(HTTP_AUTHORIZATION=header)
 
-    assert_refused(post(stranger, card_bytes()), 401, "NOT_AUTHENTICATED")
+    assert_error_response(post(stranger, card_bytes()), 401, "NOT_AUTHENTICATED")
     assert not AgentType.objects.exists()
 
 
@@ -494,5 +496,5 @@ def test_nor_does_it_register(header):
     ids=lambda value: value[:30],
 )
 def test_an_odd_id_is_not_found(viewer, pk, code):
-    assert_refused(viewer.get(f"{CATALOG}/{pk}"), 404, code)
+    assert_error_response(viewer.get(f"{CATALOG}/{pk}"), 404, code)
     assert_still_well(viewer)

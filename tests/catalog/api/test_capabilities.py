@@ -20,13 +20,13 @@ from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
 from catalog.search import query
 from catalog.search.indexer import index_entries
+from tests.api_errors import assert_error_response
 from tests.factories import (
     CapabilityFactory,
     CatalogEntryFactory,
     UserFactory,
     card_bytes,
 )
-from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -210,7 +210,9 @@ def test_an_empty_value_is_as_if_it_were_absent(viewer):
     ],
 )
 def test_what_makes_no_sense_is_refused(viewer, question, parameter):
-    body = assert_refused(viewer.get(f"{LIST}?{question}"), 400, "INVALID_PARAMETER")
+    body = assert_error_response(
+        viewer.get(f"{LIST}?{question}"), 400, "INVALID_PARAMETER"
+    )
 
     assert body["details"] == {"parameter": parameter}
 
@@ -229,13 +231,13 @@ def test_lists_hold_fifty_and_two_hundred_at_most(viewer):
 
 @pytest.mark.parametrize("path", ["", "/", "/a2a.skill::x", "?q=x"])
 def test_there_are_no_skills(viewer, path):
-    assert_refused(viewer.get(f"/api/v1/skills{path}"), 404, "NOT_FOUND")
+    assert_error_response(viewer.get(f"/api/v1/skills{path}"), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
 @pytest.mark.parametrize("path", [LIST, f"{LIST}/a2a.skill::x"])
 def test_it_is_only_for_reading(admin, method, path):
-    assert_refused(getattr(admin, method)(path), 405, "METHOD_NOT_ALLOWED")
+    assert_error_response(getattr(admin, method)(path), 405, "METHOD_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Editor", "Admin"])
@@ -249,14 +251,14 @@ def test_every_role_may_list_and_read(client_for, role):
 
 @pytest.mark.parametrize("path", [LIST, f"{LIST}/a2a.skill::x", f"{LIST}/nonsense"])
 def test_a_stranger_may_not(path):
-    assert_refused(APIClient().get(path), 401, "NOT_AUTHENTICATED")
+    assert_error_response(APIClient().get(path), 401, "NOT_AUTHENTICATED")
 
 
 def test_a_user_without_a_role_may_not():
     client = APIClient()
     client.force_authenticate(UserFactory())
 
-    assert_refused(client.get(LIST), 403, "PERMISSION_DENIED")
+    assert_error_response(client.get(LIST), 403, "PERMISSION_DENIED")
 
 
 def test_a_stranger_may_where_everybody_may_read(settings):
@@ -356,7 +358,7 @@ def test_an_agent_of_nobody_has_null_for_its_provider(viewer):
 def test_a_key_without_two_colons_is_refused(viewer, key):
     answer = viewer.get(f"{LIST}/{quote(key, safe='')}")
 
-    assert_refused(answer, 400, "INVALID_KEY")
+    assert_error_response(answer, 400, "INVALID_KEY")
 
 
 @pytest.mark.parametrize(
@@ -365,14 +367,14 @@ def test_a_key_without_two_colons_is_refused(viewer, key):
 def test_what_nobody_offers_is_not_found(viewer, key):
     offer(CatalogEntryFactory(), "Translate")
 
-    assert_refused(viewer.get(f"{LIST}/{key}"), 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(viewer.get(f"{LIST}/{key}"), 404, "CAPABILITY_NOT_FOUND")
 
 
 @pytest.mark.parametrize("name", ["translate", "TRANSLATE", "Translat", "Translate "])
 def test_another_spelling_is_another_capability(viewer, name):
     offer(CatalogEntryFactory(), "Translate")
 
-    assert_refused(viewer.get(place(name)), 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(viewer.get(place(name)), 404, "CAPABILITY_NOT_FOUND")
 
 
 @pytest.mark.parametrize("key", ["x%00", "a2a.skill::x%00"])
@@ -385,14 +387,14 @@ def test_a_technical_kind_is_not_found_though_it_is_there(viewer):
     made = entry.agent_type.capabilities.get(kind="a2a.interface")
 
     answer = viewer.get(place(made.name, made.kind))
-    assert_refused(answer, 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
 
 
 def test_the_detail_takes_no_parameters(viewer):
     offer(CatalogEntryFactory(), "Translate")
 
     answer = viewer.get(f"{place('Translate')}?q=x")
-    assert_refused(answer, 400, "INVALID_PARAMETER")
+    assert_error_response(answer, 400, "INVALID_PARAMETER")
 
 
 @hard_names

@@ -1,8 +1,8 @@
 import pytest
 
+from tests.api_errors import assert_error_response
 from tests.catalog.test_comparison import declare, offer
 from tests.factories import CatalogEntryFactory
-from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -51,18 +51,20 @@ def test_an_empty_id_is_as_good_as_none(viewer):
 
 @pytest.mark.parametrize("query", ["", "?id=", "?id=x&id=y", "?id=1"])
 def test_what_cannot_be_compared_is_refused(viewer, query):
-    assert_refused(viewer.get(PLACE + query), 400, "INVALID_PARAMETER")
+    assert_error_response(viewer.get(PLACE + query), 400, "INVALID_PARAMETER")
 
 
 def test_an_unknown_entry_and_parameter_are_refused(viewer):
     first, second = CatalogEntryFactory.create_batch(2)
     place = f"{PLACE}?id={first.pk}&id={second.agent_type_id}"
 
-    assert_refused(viewer.get(place), 404, "ENTRY_NOT_FOUND")
-    assert_refused(viewer.get(f"{place}&x=1"), 400, "INVALID_PARAMETER")
+    assert_error_response(viewer.get(place), 404, "ENTRY_NOT_FOUND")
+    assert_error_response(viewer.get(f"{place}&x=1"), 400, "INVALID_PARAMETER")
 
 
 def test_strangers_are_not_told(client_for):
     first, second = CatalogEntryFactory.create_batch(2)
 
-    assert_refused(ask(client_for(None), first, second), 403, "PERMISSION_DENIED")
+    assert_error_response(
+        ask(client_for(None), first, second), 403, "PERMISSION_DENIED"
+    )

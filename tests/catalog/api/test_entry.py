@@ -10,8 +10,8 @@ from django.contrib.admin.models import LogEntry
 
 from catalog.models import AgentType, EntryText, Provider
 from catalog.registration.service import register
+from tests.api_errors import assert_error_response
 from tests.factories import CapabilityFactory, CatalogEntryFactory, card_bytes, skill
-from tests.refusals import assert_refused
 
 from .test_entries import CATALOG, LISTED, names
 
@@ -134,14 +134,16 @@ def test_capabilities_of_a_kind_nobody_registers_any_more_are_still_shown(viewer
     "pk", ["not-a-uuid", "9f1417c9-fdb1-414a-86c2-e3e26766963d", "0", "x" * 2000]
 )
 def test_an_entry_that_is_not_there_is_not_found(admin, method, pk):
-    assert_refused(getattr(admin, method)(f"{CATALOG}/{pk}"), 404, "ENTRY_NOT_FOUND")
+    assert_error_response(
+        getattr(admin, method)(f"{CATALOG}/{pk}"), 404, "ENTRY_NOT_FOUND"
+    )
 
 
 @pytest.mark.parametrize("below", ["card", "versions"])
 def test_nor_is_anything_below_it(viewer, below):
     answer = viewer.get(f"{CATALOG}/{uuid4()}/{below}")
 
-    assert_refused(answer, 404, "ENTRY_NOT_FOUND")
+    assert_error_response(answer, 404, "ENTRY_NOT_FOUND")
 
 
 @pytest.mark.parametrize(
@@ -211,8 +213,8 @@ def test_deleting_removes_every_version_and_keeps_the_provider(admin):
     assert not AgentType.objects.exists()
     assert not EntryText.objects.exists()
     assert Provider.objects.exists()
-    assert_refused(admin.get(place(entry)), 404, "ENTRY_NOT_FOUND")
-    assert_refused(admin.delete(place(entry)), 404, "ENTRY_NOT_FOUND")
+    assert_error_response(admin.get(place(entry)), 404, "ENTRY_NOT_FOUND")
+    assert_error_response(admin.delete(place(entry)), 404, "ENTRY_NOT_FOUND")
 
 
 def test_a_deleted_agent_can_be_registered_again(admin):

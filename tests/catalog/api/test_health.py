@@ -3,10 +3,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from catalog.health.status import record
+from catalog.health.status import record_probe
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
-from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -18,8 +18,8 @@ def health(client, entry):
 def test_it_tells_how_an_agent_is_and_has_been(viewer):
     entry = CatalogEntryFactory()
     now = timezone.now()
-    record(entry, well(120, now - timedelta(hours=2)))
-    record(entry, failed(now - timedelta(hours=1)))
+    record_probe(entry, well(120, now - timedelta(hours=2)))
+    record_probe(entry, failed(now - timedelta(hours=1)))
     body = health(viewer, entry).json()
 
     assert body["health"]["state"] == "degraded"
@@ -45,7 +45,7 @@ def test_at_most_a_hundred_recent_probes_are_listed(viewer):
     entry = CatalogEntryFactory()
     now = timezone.now()
     for n in range(120):
-        record(entry, well(n, now - timedelta(seconds=n)))
+        record_probe(entry, well(n, now - timedelta(seconds=n)))
     recent = health(viewer, entry).json()["recent"]
 
     assert [probe["latencyMs"] for probe in recent] == list(range(100))
@@ -54,6 +54,6 @@ def test_at_most_a_hundred_recent_probes_are_listed(viewer):
 def test_an_unknown_agent_and_parameter_are_refused(viewer):
     entry = CatalogEntryFactory()
     unknown = viewer.get(f"/api/v1/catalog/{entry.agent_type_id}/health")
-    assert_refused(unknown, 404, "ENTRY_NOT_FOUND")
+    assert_error_response(unknown, 404, "ENTRY_NOT_FOUND")
     asked = viewer.get(f"/api/v1/catalog/{entry.pk}/health?days=3")
-    assert_refused(asked, 400, "INVALID_PARAMETER")
+    assert_error_response(asked, 400, "INVALID_PARAMETER")

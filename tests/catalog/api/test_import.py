@@ -3,8 +3,8 @@ from rest_framework.test import APIClient
 
 from catalog.models import CatalogEntry
 from tests import mcp_servers
+from tests.api_errors import assert_error_response
 from tests.factories import card_bytes, skill
-from tests.refusals import assert_refused
 from tests.servers import LOOPBACK, redirect, reply, serving, silence
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ def test_a_running_mcp_server_is_asked_with_the_header_given(editor, server):
     closed = post(editor, server.url("/mcp"))
     opened = post(editor, server.url("/mcp"), authorization="Bearer sesame")
 
-    assert_refused(closed, 502, "FETCH_FAILED")
+    assert_error_response(closed, 502, "FETCH_FAILED")
     assert opened.status_code == 201
     tools = [c for c in opened.json()["capabilities"] if c["kind"] == "mcp.tool"]
     assert [tool["name"] for tool in tools] == ["dig"]
@@ -64,7 +64,7 @@ def test_a_running_mcp_server_is_asked_with_the_header_given(editor, server):
 def test_a_header_that_is_none_is_refused(editor, server, header):
     answer = post(editor, server.url("/mcp"), authorization=header)
 
-    assert_refused(answer, 400, "INVALID_BODY")
+    assert_error_response(answer, 400, "INVALID_BODY")
     assert server.requests == []
 
 
@@ -88,13 +88,15 @@ def test_a_bare_host_is_asked_at_its_known_paths(editor, server):
     ],
 )
 def test_an_address_nobody_may_visit_is_refused(url, editor):
-    assert_refused(post(editor, url), 400, "URL_NOT_ALLOWED")
+    assert_error_response(post(editor, url), 400, "URL_NOT_ALLOWED")
 
 
 def test_a_redirect_does_not_open_what_is_closed(editor, server):
     server.routes["/card"] = redirect("http://169.254.169.254/hidden")
 
-    body = assert_refused(post(editor, server.url("/card")), 400, "URL_NOT_ALLOWED")
+    body = assert_error_response(
+        post(editor, server.url("/card")), 400, "URL_NOT_ALLOWED"
+    )
     assert "hidden" not in str(body)
 
 
@@ -121,7 +123,7 @@ def test_a_redirect_does_not_open_what_is_closed(editor, server):
 )
 def test_a_body_that_says_something_else_is_refused(members, editor):
     response = editor.post(IMPORT, members, format="json")
-    assert_refused(response, 400, "INVALID_BODY")
+    assert_error_response(response, 400, "INVALID_BODY")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_a_body_that_says_something_else_is_refused(members, editor):
 )
 def test_a_body_that_is_no_json_is_refused(body, editor):
     response = editor.post(IMPORT, body, content_type="application/json")
-    assert_refused(response, 400, "INVALID_BODY")
+    assert_error_response(response, 400, "INVALID_BODY")
 
 
 def test_every_fault_of_a_definition_is_told_at_its_place(editor, server):
@@ -137,7 +139,7 @@ def test_every_fault_of_a_definition_is_told_at_its_place(editor, server):
     server.routes["/card"] = reply(body=faulty)
     response = post(editor, server.url("/card"))
 
-    details = assert_refused(response, 422, "INVALID_DEFINITION")["details"]
+    details = assert_error_response(response, 422, "INVALID_DEFINITION")["details"]
     assert details["protocol"] == "a2a"
     paths = {error["path"] for error in details["errors"]}
     assert {"$.name", "$.skills[0].name", "$.skills[1]"} <= paths
@@ -147,7 +149,7 @@ def test_every_fault_of_a_definition_is_told_at_its_place(editor, server):
 def test_a_page_that_is_no_definition_is_told_as_one(editor, server):
     server.routes["/card"] = reply(body=b'{"hello": "world"}')
 
-    body = assert_refused(
+    body = assert_error_response(
         post(editor, server.url("/card")), 422, "PROTOCOL_NOT_DETECTED"
     )
     assert [error["path"] for error in body["details"]["errors"]] == ["$"]
@@ -156,21 +158,21 @@ def test_a_page_that_is_no_definition_is_told_as_one(editor, server):
 def test_nothing_there_is_a_failed_fetch_that_keeps_the_path_to_itself(editor, server):
     response = post(editor, server.url("/hidden?token=hidden"))
 
-    body = assert_refused(response, 502, "FETCH_FAILED")
-    assert body["error"] == "127.0.0.1 answered HTTP 404"
+    body = assert_error_response(response, 502, "FETCH_FAILED")
+    assert body["error"] == "127.0.0.1 returned HTTP 404"
 
 
 def test_a_silent_host_is_a_timeout(editor, server, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.3
     server.routes["/card"] = silence
 
-    assert_refused(post(editor, server.url("/card")), 504, "FETCH_TIMEOUT")
+    assert_error_response(post(editor, server.url("/card")), 504, "FETCH_TIMEOUT")
 
 
 def test_a_viewer_may_not_import(viewer, server):
     response = post(viewer, server.url("/card"))
 
-    assert_refused(response, 403, "PERMISSION_DENIED")
+    assert_error_response(response, 403, "PERMISSION_DENIED")
     assert server.requests == []
 
 
@@ -178,5 +180,5 @@ def test_nobody_may_import_without_a_token(server, settings):
     settings.AGENTLENS_ANONYMOUS_READ = True
     response = post(APIClient(), server.url("/card"))
 
-    assert_refused(response, 401, "NOT_AUTHENTICATED")
+    assert_error_response(response, 401, "NOT_AUTHENTICATED")
     assert server.requests == []

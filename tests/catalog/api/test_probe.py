@@ -7,12 +7,12 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from catalog.health.scheduler import Entries
+from catalog.health.scheduler import CatalogEntrySource
 from catalog.models import CatalogEntry, Source, Status
 from catalog.registration import service
 from catalog.registration.service import claim_probe, register
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, card_bytes
-from tests.refusals import assert_refused
 from tests.servers import reply, serving
 
 pytestmark = pytest.mark.django_db
@@ -82,19 +82,19 @@ def test_who_is_probed_now_is_nobody_elses_to_probe(editor, agent):
     """Neither while it is asked nor at once after it."""
     claim_probe(agent)
 
-    assert Entries().claim(10, due=timezone.now()) == []
+    assert CatalogEntrySource().claim(10, due=timezone.now()) == []
 
 
 def test_when_too_many_wait_for_agents_the_next_is_told_to_come_back(
     editor, agent, monkeypatch
 ):
     slots = BoundedSemaphore(1)
-    monkeypatch.setattr(service, "slots", lambda: slots)
+    monkeypatch.setattr(service, "get_fetch_slots", lambda: slots)
     before = CatalogEntry.objects.values().get()
     with slots:
         answer = probe(editor, agent)
 
-    assert_refused(answer, 429, "RATE_LIMITED")
+    assert_error_response(answer, 429, "RATE_LIMITED")
     assert answer["Retry-After"] == "1"
     assert CatalogEntry.objects.values().get() == before
     assert probe(editor, agent).status_code == 200
@@ -105,7 +105,7 @@ def test_there_is_nothing_to_say_to_it(editor, agent, body):
     place = f"/api/v1/catalog/{agent.pk}/probe"
     answer = editor.generic("POST", place, body, content_type="application/json")
 
-    assert_refused(answer, 400, "INVALID_BODY")
+    assert_error_response(answer, 400, "INVALID_BODY")
 
 
 @pytest.mark.parametrize(

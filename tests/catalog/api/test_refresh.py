@@ -5,9 +5,9 @@ import pytest
 from catalog.models import CatalogEntry, Source
 from catalog.registration.service import import_url, register
 from tests import mcp_servers
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, card_bytes, skill
 from tests.published import tool_server
-from tests.refusals import assert_refused
 from tests.servers import LOOPBACK, reply, serving
 
 pytestmark = pytest.mark.django_db
@@ -154,7 +154,7 @@ def test_a_running_mcp_server_is_asked_again(editor, settings):
 def test_another_agent_there_is_a_conflict(editor, server, imported):
     server.routes["/card"] = reply(body=card_bytes(url="https://other.example/a2a"))
 
-    error = assert_refused(refresh(editor, imported), 409, "CONFLICT")
+    error = assert_error_response(refresh(editor, imported), 409, "CONFLICT")
     assert "https://other.example/a2a" in error["error"]
     assert CatalogEntry.objects.count() == 1
 
@@ -164,23 +164,25 @@ def test_what_has_no_address_cannot_be_refreshed(editor, members):
     endpoint = members.pop("endpoint", "https://a.example")
     entry = CatalogEntryFactory(agent_type__endpoint=endpoint, **members)
 
-    assert_refused(refresh(editor, entry), 409, "CONFLICT")
+    assert_error_response(refresh(editor, entry), 409, "CONFLICT")
 
 
 def test_a_definition_that_is_gone_or_broken_is_told(editor, server, imported):
     server.routes["/card"] = reply(body=card_bytes(name=""))
-    assert_refused(refresh(editor, imported), 422, "INVALID_DEFINITION")
+    assert_error_response(refresh(editor, imported), 422, "INVALID_DEFINITION")
     server.routes.pop("/card")
-    assert_refused(refresh(editor, imported), 502, "FETCH_FAILED")
+    assert_error_response(refresh(editor, imported), 502, "FETCH_FAILED")
 
 
 def test_bad_input_is_refused(editor, imported):
-    assert_refused(
+    assert_error_response(
         refresh(editor, imported, "?dry_run=maybe"), 400, "INVALID_PARAMETER"
     )
-    assert_refused(refresh(editor, imported, "?force=1"), 400, "INVALID_PARAMETER")
-    assert_refused(refresh(editor, imported, token="x"), 400, "INVALID_BODY")
+    assert_error_response(
+        refresh(editor, imported, "?force=1"), 400, "INVALID_PARAMETER"
+    )
+    assert_error_response(refresh(editor, imported, token="x"), 400, "INVALID_BODY")
 
 
 def test_readers_may_not(viewer, imported):
-    assert_refused(refresh(viewer, imported), 403, "PERMISSION_DENIED")
+    assert_error_response(refresh(viewer, imported), 403, "PERMISSION_DENIED")

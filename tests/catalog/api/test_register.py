@@ -14,8 +14,8 @@ from catalog.models import (
     EntryText,
     Provider,
 )
+from tests.api_errors import assert_error_response
 from tests.factories import card_bytes, skill
-from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -97,7 +97,7 @@ def test_warnings_come_with_the_entry(editor):
 
 def test_a_faulty_definition_is_refused_with_every_error_at_its_path(editor):
     raw = card_bytes(name="", skills=[skill(), {"id": "nameless"}], mood="sunny")
-    body = assert_refused(post(editor, REGISTER, raw), 422, "INVALID_DEFINITION")
+    body = assert_error_response(post(editor, REGISTER, raw), 422, "INVALID_DEFINITION")
 
     paths = [problem["path"] for problem in body["details"]["errors"]]
     assert {"$.name", "$.skills[1].name"} <= set(paths)
@@ -109,7 +109,7 @@ def test_a_faulty_definition_is_refused_with_every_error_at_its_path(editor):
 
 def test_a_document_nobody_knows_is_refused_with_what_would_be_known(editor):
     answer = post(editor, REGISTER, b'{"hello": "world"}')
-    body = assert_refused(answer, 422, "PROTOCOL_NOT_DETECTED")
+    body = assert_error_response(answer, 422, "PROTOCOL_NOT_DETECTED")
 
     (error,) = body["details"]["errors"]
     assert error["path"] == "$"
@@ -130,7 +130,7 @@ def test_the_protocol_may_be_given(editor, place):
 @pytest.mark.parametrize("protocol", ["soap", "A2A", "a2a,mcp", "%00"])
 def test_a_protocol_nobody_knows_is_a_bad_parameter(editor, place, protocol):
     answer = post(editor, f"{place}?protocol={protocol}", card_bytes())
-    body = assert_refused(answer, 400, "INVALID_PARAMETER")
+    body = assert_error_response(answer, 400, "INVALID_PARAMETER")
 
     assert body["details"] == {"parameter": "protocol"}
     assert body["error"].startswith("protocol must be one of: a2a, mcp")
@@ -139,7 +139,7 @@ def test_a_protocol_nobody_knows_is_a_bad_parameter(editor, place, protocol):
 def test_a_given_protocol_is_told_in_the_refusal(editor):
     answer = post(editor, f"{REGISTER}?protocol=a2a", json.dumps(SERVER).encode())
 
-    body = assert_refused(answer, 422, "INVALID_DEFINITION")
+    body = assert_error_response(answer, 422, "INVALID_DEFINITION")
     assert body["details"]["protocol"] == "a2a"
 
 
@@ -241,7 +241,7 @@ def test_a_definition_may_come_as(editor, place, media_type):
 @pytest.mark.parametrize("place", [REGISTER, VALIDATE])
 def test_a_definition_may_not_come_as(editor, place, media_type):
     answer = post(editor, place, card_bytes(), media_type)
-    body = assert_refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+    body = assert_error_response(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
 
     assert body["error"].endswith("Send application/json.")
     assert stored() == 0
@@ -317,7 +317,7 @@ def test_front_matter_is_no_body_for_anything_else(editor):
     body = b"---\ndisplay_name: X\n---\n"
     answer = editor.generic("PATCH", place, body, content_type="application/json")
 
-    assert_refused(answer, 400, "INVALID_BODY")
+    assert_error_response(answer, 400, "INVALID_BODY")
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_only_definitions_come_as_anything_but_json(editor, media_type):
     place = f"/api/v1/catalog/{entry['id']}"
     answer = editor.generic("PATCH", place, b"{}", content_type=media_type)
 
-    assert_refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+    assert_error_response(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
 def test_the_documented_example_can_be_registered(editor):
@@ -342,5 +342,5 @@ def test_the_documented_example_can_be_registered(editor):
 def test_there_is_only_posting_here(admin, place, method):
     answer = admin.generic(method, place)
 
-    assert_refused(answer, 405, "METHOD_NOT_ALLOWED")
+    assert_error_response(answer, 405, "METHOD_NOT_ALLOWED")
     assert answer["Allow"] == "POST"

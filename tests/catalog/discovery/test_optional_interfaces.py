@@ -14,7 +14,7 @@ from capabilities.interfaces import (
 )
 from capabilities.parsers import ParseError, Parser, parsers
 from capabilities.records import AgentRecord
-from catalog.health.probe import probe_target, target_of
+from catalog.health.probe import ProbeTarget, run_probe
 from catalog.ingestion.writer import Result
 from catalog.models import CatalogEntry
 from catalog.outbound.errors import FetchFailed
@@ -31,17 +31,17 @@ class GadgetParser(Parser):
 
     slug = "gadget"
     label = "Gadget"
-    expects = "needs `gadget`"
+    detection_hint = "needs `gadget`"
     kinds = ()
 
-    def recognises(self, document):
+    def recognizes(self, document):
         return "gadget" in document
 
     def parse(self, document, problems):
         return AgentRecord(
             protocol=self.slug,
-            endpoint=problems.required_text(document, "url"),
-            name=problems.required_text(document, "gadget"),
+            endpoint=problems.required_string(document, "url"),
+            name=problems.required_string(document, "gadget"),
             description=", ".join(document.get("parts", [])),
         )
 
@@ -71,20 +71,20 @@ class BeaconParser(Parser):
 
     slug = "beacon"
     label = "Beacon"
-    expects = "needs `beacon`"
+    detection_hint = "needs `beacon`"
     kinds = ()
     well_known = ("/beacon",)
     endpoint_policy = EndpointPolicy("Beacons publish /beacon")
     presence_policy = PresencePolicy(timeout=30)
 
-    def recognises(self, document):
+    def recognizes(self, document):
         return "beacon" in document
 
     def parse(self, document, problems):
         return AgentRecord(
             protocol=self.slug,
-            endpoint=problems.required_text(document, "url"),
-            name=problems.required_text(document, "beacon"),
+            endpoint=problems.required_string(document, "url"),
+            name=problems.required_string(document, "beacon"),
         )
 
 
@@ -184,7 +184,7 @@ def test_declaration_elsewhere_is_read_by_the_protocol_that_recognises_it(server
 def test_protocol_that_publishes_nowhere_is_told_apart_from_a_failure(server):
     with (
         parsers.temporarily(HiddenParser()),
-        pytest.raises(FetchFailed, match=r"No URL is known.*Give its declaration"),
+        pytest.raises(FetchFailed, match=r"There is no URL.*Give its declaration"),
     ):
         import_url(server.url("/hidden"), "hidden")
 
@@ -200,7 +200,7 @@ async def test_agent_with_a_presence_policy_is_not_asked(server):
     raw = json.dumps({"beacon": "Rock"}).encode()
     outcome = await sync_to_async(register)(raw, endpoint=server.url("/rock"))
 
-    probe = await probe_target(target_of(outcome.entry))
+    probe = await run_probe(ProbeTarget.from_entry(outcome.entry))
 
-    assert probe.error == "Has never been heard"
+    assert probe.error == "The agent has never announced itself"
     assert server.requests == []

@@ -3,7 +3,7 @@ from django.db import transaction
 
 from catalog.events import bus
 from catalog.events.bus import EntryIngested, EntryRemoved, StateChanged
-from catalog.health.status import record
+from catalog.health.status import record_probe
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
@@ -42,7 +42,7 @@ def test_a_probe_is_announced_only_when_it_changes_the_state(
     entry = CatalogEntryFactory(status=Status.UNKNOWN)
     with django_capture_on_commit_callbacks(execute=True):
         for probe in (well(120), well(110), failed(), failed()):
-            record(entry, probe)
+            record_probe(entry, probe)
 
     assert heard == [
         StateChanged(entry.pk, "unknown", "active", 120),

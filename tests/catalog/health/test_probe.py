@@ -5,7 +5,7 @@ import json
 import pytest
 
 from catalog.health import probe as probing
-from catalog.health.probe import FAREWELL, Target, probe_target
+from catalog.health.probe import CLOSE_TIMEOUT, ProbeTarget, run_probe
 from tests.servers import certificate, head, redirect, reply, serving, silence
 
 CARD, OLDER_CARD = "/.well-known/agent-card.json", "/.well-known/agent.json"
@@ -23,7 +23,7 @@ def server():
 
 
 def ask(protocol, endpoint, definition_url=""):
-    return asyncio.run(probe_target(Target(protocol, endpoint, definition_url)))
+    return asyncio.run(run_probe(ProbeTarget(protocol, endpoint, definition_url)))
 
 
 @pytest.mark.parametrize("status", [200, 204, 401, 403, 405, 406, 429])
@@ -49,10 +49,10 @@ def test_what_is_wrong_is_told_in_words(tmp_path):
     nowhere = "https://nowhere.invalid/a2a"
 
     assert ask("a2a", refused).error == "Connection refused or unreachable"
-    assert ask("a2a", nowhere).error == "Nobody knows its host by that name"
+    assert ask("a2a", nowhere).error == "DNS lookup failed"
     with serving(tls=certificate("agent.example", tmp_path / "tls.pem")) as own:
         untrusted = ask("a2a", own.url("/a2a"))
-    assert untrusted.error == "Its TLS certificate or handshake is not right"
+    assert untrusted.error == "TLS handshake or certificate verification failed"
 
 
 def test_a_card_is_asked_for_where_it_came_from(server):
@@ -111,7 +111,7 @@ def test_who_does_not_let_us_leave_lives_all_the_same(server):
     outcome = ask("mcp", server.url("/mcp"))
 
     assert outcome.ok
-    assert outcome.latency_ms < FAREWELL * 1000
+    assert outcome.latency_ms < CLOSE_TIMEOUT * 1000
     assert server.requests[-1].method == "DELETE"
 
 
@@ -138,7 +138,7 @@ def test_that_it_fails_is_told_and_not_that_it_is_of_an_older_revision(
 def test_leaving_does_not_count_as_answering(server, settings, monkeypatch):
     """However little time is left when the answer comes."""
     settings.AGENTLENS_PROBE_TIMEOUT = 1
-    monkeypatch.setattr(probing, "FAREWELL", 1.5)
+    monkeypatch.setattr(probing, "CLOSE_TIMEOUT", 1.5)
 
     def clinging(request):
         if request.method == "DELETE":
@@ -169,7 +169,7 @@ def test_an_mcp_server_of_2024_is_listened_to(server):
         (reply(404), reply(405), ""),
         (reply(404), reply(404), "HTTP 404"),
         (reply(500), reply(405), "HTTP 500"),
-        (b"no HTTP", reply(), "Does not answer in proper HTTP"),
+        (b"no HTTP", reply(), "The response is not valid HTTP"),
     ],
 )
 def test_an_ag_ui_agent_is_asked_itself_only_if_it_declares_nothing(
@@ -187,10 +187,12 @@ def test_of_two_places_the_failing_one_tells_more_than_the_empty_one(server):
 
 
 def test_the_host_is_that_of_whom_we_ask():
-    target = Target("a2a", "https://agents.example/a", "https://cards.example/a.json")
+    target = ProbeTarget(
+        "a2a", "https://agents.example/a", "https://cards.example/a.json"
+    )
 
     assert target.host == "cards.example"
-    assert Target("mcp", "https://agents.example/a").host == "agents.example"
+    assert ProbeTarget("mcp", "https://agents.example/a").host == "agents.example"
 
 
 def test_a_redirect_to_a_private_address_is_not_followed(server):

@@ -15,8 +15,13 @@ from asgiref.sync import async_to_sync
 from django.db import connection, transaction
 from django.utils import timezone
 
-from catalog.health.scheduler import Entries, Host, Prober, in_database
-from catalog.health.status import record_all
+from catalog.health.scheduler import (
+    CatalogEntrySource,
+    HostLimiter,
+    Prober,
+    run_in_database,
+)
+from catalog.health.status import record_probes
 from catalog.models import AgentType, CatalogEntry, Source, Status
 from tests.factories import AgentTypeFactory, CatalogEntryFactory
 from tests.probes import failed, well
@@ -38,7 +43,7 @@ def farm(settings):
 
 
 def claim(limit):
-    return Entries().claim(limit, due=timezone.now())
+    return CatalogEntrySource().claim(limit, due=timezone.now())
 
 
 def due(server, count, **members):
@@ -65,7 +70,7 @@ def on_one_host(server):
 
 
 def probe_round():
-    return async_to_sync(Prober().round)()
+    return async_to_sync(Prober().probe_all_due)()
 
 
 def database_url():
@@ -254,16 +259,16 @@ def test_one_that_cannot_be_written_down_costs_no_other(farm, monkeypatch, caplo
     entries = due(farm, 5)
     broken = entries[2].pk
 
-    def keep(self, outcomes):
+    def save_results(self, outcomes):
         if any(entry.pk == broken for entry, _ in outcomes):
             raise ValueError("no")
-        return record_all(outcomes)
+        return record_probes(outcomes)
 
-    monkeypatch.setattr(Entries, "keep", keep)
+    monkeypatch.setattr(CatalogEntrySource, "save_results", save_results)
     probe_round()
 
     assert probed() == 4
-    assert f"The probe of {broken} was not kept" in caplog.text
+    assert f"Could not save the probe of {broken}" in caplog.text
 
 
 def test_what_one_has_claimed_another_does_not_wait_for():
@@ -304,10 +309,10 @@ def test_a_silent_host_holds_up_nobody_else(farm, settings):
 
     async def scenario():
         async with asyncio.timeout(20), Prober() as prober:
-            await prober.begin()
-            await in_database(make_due, quick)
-            await prober.begin()
-            while not await in_database(probed):
+            await prober.start_due_probes()
+            await run_in_database(make_due, quick)
+            await prober.start_due_probes()
+            while not await run_in_database(probed):
                 await asyncio.sleep(0.02)
 
     with serving("127.0.0.2") as other:
@@ -374,17 +379,17 @@ async def test_a_host_is_left_alone_ever_longer_and_an_answer_ends_it(
 ):
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    host, pauses = Host(), []
+    host, pauses = HostLimiter(), []
     for _ in range(12):
         # As many agents of it may fail meanwhile as there are.
-        host.note(failed())
-        host.note(failed())
+        host.record_outcome(failed())
+        host.record_outcome(failed())
         pauses.append(host.pause_left / 60)
-        now = host.silent_until
+        now = host.paused_until
 
     assert pauses[:4] == [1, 1, 2, 4]
     assert pauses[-1] == 60
-    host.note(well())
+    host.record_outcome(well())
     assert host.pause_left == 0
 
 
@@ -395,14 +400,14 @@ def test_of_too_many_who_wait_for_a_host_some_are_put_off(farm, settings):
 
     async def scenario():
         async with Prober() as prober:
-            await prober.begin()
+            await prober.start_due_probes()
             await asyncio.gather(*prober.running)
 
     asyncio.run(scenario())
     soon = timezone.now() + timedelta(seconds=15)
-    put_off = CatalogEntry.objects.filter(last_probed_at=None, next_probe_at__lt=soon)
-    assert 0 < put_off.count() < 20
-    assert put_off.count() + probed() == 20
+    postpone = CatalogEntry.objects.filter(last_probed_at=None, next_probe_at__lt=soon)
+    assert 0 < postpone.count() < 20
+    assert postpone.count() + probed() == 20
 
 
 def test_who_wants_a_whole_round_waits_for_all_of_it(farm, settings):
@@ -438,7 +443,7 @@ async def test_work_in_the_database_is_done_before_a_cancellation_is_heard():
         released.wait(10)
         async_to_sync(announce)()
 
-    task = asyncio.create_task(in_database(work))
+    task = asyncio.create_task(run_in_database(work))
     await asyncio.to_thread(begun.wait, 10)
     task.cancel()
     asyncio.get_running_loop().call_later(0.05, released.set)

@@ -4,7 +4,12 @@ import pytest
 from django.utils import timezone
 
 from catalog import search
-from catalog.health.status import after, interval_after, record, record_all
+from catalog.health.status import (
+    next_state,
+    probe_interval,
+    record_probe,
+    record_probes,
+)
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Source, Status
 from tests.factories import CatalogEntryFactory, UserFactory
@@ -27,7 +32,7 @@ pytestmark = pytest.mark.django_db
     ],
 )
 def test_how_an_agent_is_after_a_probe(probe, failures, status, then):
-    state = after(probe, failures)
+    state = next_state(probe, failures)
 
     assert (state.status, state.failures) == (status, then)
 
@@ -36,9 +41,9 @@ def test_going_away_and_coming_back():
     entry = CatalogEntryFactory(status=Status.UNKNOWN, offers=["a2a.skill"])
     seen = []
     for probe in (well(), failed(), failed(), failed(), well()):
-        record(entry, probe)
+        record_probe(entry, probe)
         entry.refresh_from_db()
-        listed = search.find(search.Question(), 10).total
+        listed = search.search_capabilities(search.SearchQuery(), 10).total
         seen.append((entry.status, listed))
 
     assert seen == [
@@ -52,8 +57,8 @@ def test_going_away_and_coming_back():
 
 def test_what_was_learned_is_written_down():
     entry = CatalogEntryFactory()
-    record(entry, well(321))
-    record(entry, failed())
+    record_probe(entry, well(321))
+    record_probe(entry, failed())
     entry.refresh_from_db()
 
     assert (entry.latency_ms, entry.last_error) == (321, "HTTP 503")
@@ -64,9 +69,9 @@ def test_what_was_learned_is_written_down():
 def test_a_late_result_never_overwrites_a_newer_one():
     entry = CatalogEntryFactory()
     now = timezone.now()
-    record(entry, well(at=now))
+    record_probe(entry, well(at=now))
 
-    assert not record(entry, failed(at=now - timedelta(seconds=5)))
+    assert not record_probe(entry, failed(at=now - timedelta(seconds=5)))
     entry.refresh_from_db()
     assert entry.status == Status.ACTIVE
 
@@ -76,10 +81,10 @@ def test_a_late_result_never_overwrites_what_a_person_said_since():
     begun = timezone.now()
     curate(entry, {"status": Status.ACTIVE}, by=UserFactory(role="Editor"))
 
-    assert not record(entry, failed(at=begun))
+    assert not record_probe(entry, failed(at=begun))
     entry.refresh_from_db()
     assert (entry.status, entry.consecutive_failures) == (Status.ACTIVE, 0)
-    assert record(entry, failed())
+    assert record_probe(entry, failed())
     entry.refresh_from_db()
     assert entry.status == Status.DEGRADED
 
@@ -87,7 +92,7 @@ def test_a_late_result_never_overwrites_what_a_person_said_since():
 def test_those_who_were_asked_together_are_not_asked_together_again(settings):
     settings.AGENTLENS_PROBE_INTERVAL = 1000
     entries = CatalogEntryFactory.create_batch(20)
-    record_all([(entry, well()) for entry in entries])
+    record_probes([(entry, well()) for entry in entries])
     now = timezone.now()
     times = CatalogEntry.objects.values_list("next_probe_at", flat=True)
     waits = [(at - now).total_seconds() for at in times]
@@ -103,14 +108,14 @@ def test_what_people_decided_no_probe_changes(left_alone):
     entry = CatalogEntryFactory(**left_alone)
     before = entry.status
 
-    assert not record(entry, failed())
+    assert not record_probe(entry, failed())
     entry.refresh_from_db()
     assert (entry.status, entry.last_probed_at) == (before, None)
 
 
 def test_agents_that_fail_are_asked_ever_less_often(settings):
     settings.AGENTLENS_PROBE_INTERVAL = 60
-    minutes = [interval_after(n).total_seconds() / 60 for n in range(12)]
+    minutes = [probe_interval(n).total_seconds() / 60 for n in range(12)]
 
     assert minutes[:4] == [1, 1, 1, 2]
     assert minutes == sorted(minutes)

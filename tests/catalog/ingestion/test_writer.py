@@ -145,7 +145,7 @@ def test_the_same_again_changes_nothing_but_when_it_was_seen():
 
 
 def test_of_endless_changes_the_latest_are_remembered(monkeypatch):
-    monkeypatch.setattr(writer, "CHANGES_KEPT", 3)
+    monkeypatch.setattr(writer, "CHANGE_LIMIT", 3)
     for n in range(6):
         entry = register(card_bytes(skills=[skill(f"Task {n}")])).entry
 

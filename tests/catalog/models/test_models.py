@@ -13,7 +13,7 @@ from catalog.models import (
     Provider,
     Source,
     Status,
-    agent_key,
+    compute_agent_key,
 )
 from tests.factories import (
     AgentTypeFactory,
@@ -127,7 +127,7 @@ def test_every_source_can_be_stored(source):
     [("a2a", "https://agent.example.com/a2a"), ("mcp", "mcp:com.example/größe")],
 )
 def test_the_key_is_the_sha_256_of_protocol_and_endpoint(protocol, endpoint):
-    key = agent_key(protocol, endpoint)
+    key = compute_agent_key(protocol, endpoint)
 
     assert key == hashlib.sha256(protocol.encode() + endpoint.encode()).hexdigest()
     assert key == key.lower()
@@ -138,7 +138,7 @@ def test_the_key_of_a_known_agent_never_changes():
     """As `printf a2ahttps://agent.example.com | sha256sum` says."""
     key = "3450307589807bd8ff91543d95c7dc9823548251f0aa40ebaf437a55f3b013ec"
 
-    assert agent_key("a2a", "https://agent.example.com") == key
+    assert compute_agent_key("a2a", "https://agent.example.com") == key
 
 
 def test_a_definition_comes_back_byte_for_byte():

@@ -10,10 +10,10 @@ from django.utils import timezone
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Source, Status
 from catalog.registration import service
-from catalog.registration.refresh import refresh_due
+from catalog.registration.refresh import refresh_due_entries
 from catalog.registration.service import import_url, register
+from tests.api_errors import assert_error_response
 from tests.factories import UserFactory, card_bytes, skill
-from tests.refusals import assert_refused
 from tests.servers import LOOPBACK, reply, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -73,7 +73,7 @@ def refresh(client, entry):
 
 def refresh_by_itself():
     CatalogEntry.objects.update(next_refresh_at=timezone.now())
-    asyncio.run(refresh_due())
+    asyncio.run(refresh_due_entries())
 
 
 @pytest.mark.parametrize("members", [{}, CHANGED], ids=["unchanged", "changed"])
@@ -82,7 +82,7 @@ def test_what_is_removed_while_it_is_refreshed_stays_removed(
 ):
     meanwhile(server, remove, **members)
 
-    assert_refused(refresh(editor, imported), 409, "CONFLICT")
+    assert_error_response(refresh(editor, imported), 409, "CONFLICT")
     assert not CatalogEntry.objects.exists()
 
 
@@ -113,7 +113,7 @@ def test_what_was_pushed_meanwhile_is_newer_than_what_is_fetched(
     editor, server, imported
 ):
     meanwhile(server, push, **CHANGED)
-    assert_refused(refresh(editor, imported), 409, "CONFLICT")
+    assert_error_response(refresh(editor, imported), 409, "CONFLICT")
     meanwhile(server, push, **CHANGED)
     refresh_by_itself()
 
@@ -129,9 +129,9 @@ def test_nor_is_it_overwritten_by_what_somebody_looked_at_before(
     place = f"/catalog/{imported.pk}/refresh"
     look = curator.post(place).context["look"]
     push()
-    answer = curator.post(place, {"sealed": look.sealed}, follow=True)
+    answer = curator.post(place, {"signed": look.signed}, follow=True)
 
-    assert "Another definition came in meanwhile" in answer.content.decode()
+    assert "The definition was updated in the meantime" in answer.content.decode()
     imported.refresh_from_db()
     assert imported.agent_type.version == "9.0.0"
 
@@ -158,7 +158,7 @@ def test_what_is_removed_while_it_is_probed_is_not_found(editor, server, importe
     CatalogEntry.objects.update(asked_at=None)
     answer = editor.post(f"/api/v1/catalog/{imported.pk}/probe")
 
-    assert_refused(answer, 404, "ENTRY_NOT_FOUND")
+    assert_error_response(answer, 404, "ENTRY_NOT_FOUND")
 
 
 def test_nor_by_the_button(curator, server, imported):
@@ -172,7 +172,7 @@ def test_nor_by_the_button(curator, server, imported):
 def nobody_more(monkeypatch):
     """As many wait for agents as may."""
     places = BoundedSemaphore(1)
-    monkeypatch.setattr(service, "slots", lambda: places)
+    monkeypatch.setattr(service, "get_fetch_slots", lambda: places)
     return places
 
 
@@ -184,9 +184,9 @@ def test_one_place_is_enough_to_import(server, nobody_more):
 
 def test_when_nobody_can_be_asked_any_more_what_was_found_is_kept(server, nobody_more):
     """Between looking at it and saying yes, others may have come."""
-    found = service.find(server.url("/card"))
+    found = service.resolve_url(server.url("/card"))
     with nobody_more:
-        entry = service.import_found(found).entry
+        entry = service.import_resolved(found).entry
 
     entry.refresh_from_db()
     assert entry.status == Status.UNKNOWN
@@ -195,9 +195,9 @@ def test_when_nobody_can_be_asked_any_more_what_was_found_is_kept(server, nobody
 
 def test_the_page_survives_it_too(curator, server, nobody_more):
     form = curator.post("/catalog/register", {"url": server.url("/card")})
-    sealed = form.context["review"].sealed
+    signed = form.context["review"].signed
     with nobody_more:
-        answer = curator.post("/catalog/register", {"sealed": sealed})
+        answer = curator.post("/catalog/register", {"signed": signed})
 
     assert answer.status_code == 302
     assert CatalogEntry.objects.exists()

@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from catalog.models import CatalogEntry, Source, Status
-from catalog.registration.refresh import claim, refresh_due
+from catalog.registration.refresh import claim_due_entries, refresh_due_entries
 from catalog.registration.service import import_url, register
 from tests.factories import CatalogEntryFactory, card_bytes, skill
 from tests.servers import LOOPBACK, reply, serving
@@ -35,7 +35,7 @@ def due():
 
 
 def refresh():
-    return asyncio.run(refresh_due())
+    return asyncio.run(refresh_due_entries())
 
 
 def test_a_changed_definition_is_catalogued_and_remembered(server, imported):
@@ -84,7 +84,7 @@ def test_why_it_failed_is_told_and_gone_when_it_works_again(server, imported):
     held = server.routes.pop("/card")
     refresh()
     imported.refresh_from_db()
-    assert imported.definition_problem == "127.0.0.1 answered HTTP 404"
+    assert imported.definition_problem == "127.0.0.1 returned HTTP 404"
 
     server.routes["/card"] = held
     due()
@@ -123,7 +123,7 @@ def test_another_agent_at_the_old_address_is_not_a_new_version(server, imported)
 def test_what_is_never_looked_at_again_by_itself(left_alone):
     CatalogEntryFactory(**{"source_url": "http://127.0.0.1:1/card"} | left_alone)
 
-    assert claim(due=timezone.now()) == []
+    assert claim_due_entries(due=timezone.now()) == []
 
 
 def test_a_pushed_definition_is_not_overwritten_by_an_older_source(server, imported):

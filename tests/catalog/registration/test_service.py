@@ -10,7 +10,7 @@ from capabilities.parsers import ParseError, ProtocolNotDetected
 from catalog.ingestion.writer import Result
 from catalog.models import CatalogEntry, Source
 from catalog.outbound.errors import FetchFailed, FetchTimeout, UrlNotAllowed
-from catalog.registration.service import find, import_url, register
+from catalog.registration.service import import_url, register, resolve_url
 from tests.factories import card, card_bytes
 from tests.servers import LOOPBACK, redirect, reply, serving, silence
 
@@ -67,13 +67,13 @@ def test_the_url_its_known_paths_and_the_root_are_asked_in_order(
     asked, protocol, expected, server
 ):
     with pytest.raises(FetchFailed):
-        find(server.url(asked), protocol)
+        resolve_url(server.url(asked), protocol)
     assert fetched(server) == expected
 
 
 def test_below_the_path_comes_before_the_root_for_every_protocol(server):
     with pytest.raises(FetchFailed):
-        find(server.url("/b"))
+        resolve_url(server.url("/b"))
     below = [f"/b{path}" for path in A2A + MCP + AGUI]
     assert fetched(server) == ["/b", *below, *A2A, *MCP]
 
@@ -84,15 +84,15 @@ def test_a_declaration_at_the_root_is_of_another_agent(asked, server):
     server.routes["/capabilities"] = reply(body=b'{"identity": {"name": "Root"}}')
 
     with pytest.raises(FetchFailed):
-        find(server.url(asked))
+        resolve_url(server.url(asked))
     with pytest.raises(FetchFailed):
-        find(server.url(asked), "agui")
+        resolve_url(server.url(asked), "agui")
 
 
 def test_the_query_of_an_agent_is_kept_where_it_declares(server):
     server.routes["/b/capabilities?tenant=a"] = reply(body=b'{"transport": {}}')
 
-    found = find(server.url("/b?tenant=a"), "agui")
+    found = resolve_url(server.url("/b?tenant=a"), "agui")
 
     assert found.record.endpoint == server.url("/b?tenant=a")
     assert found.fetched.url == server.url("/b/capabilities?tenant=a")
@@ -102,7 +102,7 @@ def test_the_query_of_an_agent_is_kept_where_it_declares(server):
 def test_the_first_definition_found_wins(place, server):
     server.routes["/.well-known/mcp.json"] = reply(body=card_bytes(name="Too late"))
     server.routes[place] = reply(body=card_bytes())
-    found = find(server.url("/b"))
+    found = resolve_url(server.url("/b"))
 
     assert found.record.display_name == "Translator"
     assert found.fetched.url == server.url(place)
@@ -118,7 +118,7 @@ def test_what_is_no_definition_does_not_stop_the_search(before, server):
     server.routes["/b"] = before
     server.routes[A2A[0]] = reply(body=card_bytes())
 
-    assert find(server.url("/b")).fetched.url == server.url(A2A[0])
+    assert resolve_url(server.url("/b")).fetched.url == server.url(A2A[0])
 
 
 @pytest.mark.parametrize("url", ["", "agent.example", "http://[::1", "http://a/\x00"])
@@ -126,14 +126,14 @@ def test_what_is_no_web_address_is_refused_before_anything_is_asked(
     url, django_assert_num_queries
 ):
     with django_assert_num_queries(0), pytest.raises(UrlNotAllowed):
-        find(url)
+        resolve_url(url)
 
 
 def test_a_private_host_is_asked_nothing_at_all(server, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = []
 
     with pytest.raises(UrlNotAllowed):
-        find(server.url("/b"))
+        resolve_url(server.url("/b"))
     assert server.requests == []
 
 
@@ -141,7 +141,7 @@ def test_a_redirect_to_where_nobody_may_go_ends_the_search(server):
     server.routes["/b"] = redirect("http://10.0.0.1/")
 
     with pytest.raises(UrlNotAllowed):
-        find(server.url("/b"))
+        resolve_url(server.url("/b"))
     assert server.paths == ["/b"]
 
 
@@ -155,22 +155,22 @@ def test_a_card_with_faults_is_the_failure_told(first, second, protocol, server)
     server.routes["/b"], server.routes[A2A[0]] = first, second
 
     with pytest.raises(ParseError) as caught:
-        find(server.url("/b"), protocol)
-    assert [problem.path for problem in caught.value.reading.errors] == ["$.name"]
+        resolve_url(server.url("/b"), protocol)
+    assert [problem.path for problem in caught.value.result.errors] == ["$.name"]
 
 
 def test_a_page_that_is_no_card_says_more_than_nothing_there(server):
     server.routes["/.well-known/mcp.json"] = reply(body=b'{"hello": "world"}')
 
     with pytest.raises(ProtocolNotDetected):
-        find(server.url())
+        resolve_url(server.url())
 
 
 def test_of_failures_alike_the_given_url_s_own_is_told(server):
     server.routes["/b"] = reply(503)
 
-    with pytest.raises(FetchFailed, match="answered HTTP 503"):
-        find(server.url("/b"))
+    with pytest.raises(FetchFailed, match="returned HTTP 503"):
+        resolve_url(server.url("/b"))
 
 
 def test_that_one_place_hangs_is_told_and_not_that_others_are_empty(server, settings):
@@ -178,7 +178,7 @@ def test_that_one_place_hangs_is_told_and_not_that_others_are_empty(server, sett
     server.routes["/agent"] = silence
 
     with pytest.raises(FetchTimeout):
-        find(server.url("/agent"))
+        resolve_url(server.url("/agent"))
 
 
 def test_one_deadline_holds_for_the_whole_search(server, settings):
@@ -190,7 +190,7 @@ def test_one_deadline_holds_for_the_whole_search(server, settings):
 
     server.routes = dict.fromkeys([*A2A, *MCP, "/"], slowly)
     with pytest.raises(FetchTimeout):
-        find(server.url())
+        resolve_url(server.url())
     assert len(server.requests) < 5
 
 
@@ -200,7 +200,7 @@ def test_a_host_that_never_answers_is_a_timeout(server, settings):
     began = time.monotonic()
 
     with pytest.raises(FetchTimeout):
-        find(server.url())
+        resolve_url(server.url())
     assert time.monotonic() - began < 10
 
 
@@ -209,7 +209,7 @@ def test_a_fault_found_before_time_ran_out_is_told(server, settings):
     server.routes |= {A2A[0]: FAULTY, A2A[1]: silence}
 
     with pytest.raises(ParseError):
-        find(server.url())
+        resolve_url(server.url())
 
 
 def test_a_slow_look_up_does_not_outlast_the_deadline(monkeypatch, settings):
@@ -218,7 +218,7 @@ def test_a_slow_look_up_does_not_outlast_the_deadline(monkeypatch, settings):
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answered.wait(30))
     began = time.monotonic()
     with pytest.raises(FetchTimeout):
-        find("http://agent.example/")
+        resolve_url("http://agent.example/")
 
     assert time.monotonic() - began < 10
     answered.set()
@@ -237,7 +237,7 @@ def test_an_import_remembers_where_it_is_from(server):
 
 def test_finding_stores_nothing(server):
     server.routes["/b"] = reply(body=card_bytes())
-    find(server.url("/b"))
+    resolve_url(server.url("/b"))
     assert not CatalogEntry.objects.exists()
 
 
@@ -288,7 +288,7 @@ def test_an_unasked_for_not_modified_is_no_definition(server):
     import_url(server.url("/card"))
     server.routes["/card"] = reply(304)
 
-    with pytest.raises(FetchFailed, match="answered HTTP 304"):
+    with pytest.raises(FetchFailed, match="returned HTTP 304"):
         import_url(server.url("/card"))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from capabilities.kinds import discoverable_kinds, kinds
 from catalog.models import Capability
-from catalog.search import fold, terms
+from catalog.search import fold, parse_terms
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ def reachable() -> list[Capability]:
 
 def says(capability: Capability, q: str) -> bool:
     fields = [fold(text) for text in texts(capability)]
-    return all(any(term in field for field in fields) for term in terms(q))
+    return all(any(term in field for field in fields) for term in parse_terms(q))
 
 
 def texts(capability: Capability) -> Iterator[str]:
     yield from (capability.name, capability.description)
-    for key in kinds.get(capability.kind).searched:
+    for key in kinds.get(capability.kind).search_properties:
         yield from capability.properties.get(key) or []

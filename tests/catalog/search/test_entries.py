@@ -19,12 +19,12 @@ pytestmark = pytest.mark.django_db
 
 
 def found(query: str) -> set[str]:
-    entries = search.matching(CatalogEntry.objects.all(), query)
+    entries = search.filter_matching(CatalogEntry.objects.all(), query)
     return set(entries.values_list("display_name", flat=True))
 
 
 def in_category(category: str) -> set[str]:
-    entries = search.in_category(CatalogEntry.objects.all(), category)
+    entries = search.filter_category(CatalogEntry.objects.all(), category)
     return set(entries.values_list("display_name", flat=True))
 
 
@@ -85,14 +85,14 @@ def test_folding_keeps_no_separator():
     ],
 )
 def test_a_query_is_split_into_words_and_phrases(query, terms):
-    assert search.terms(query) == terms
+    assert search.parse_terms(query) == terms
 
 
 def test_an_open_quote_before_an_endless_word_is_not_an_endless_search():
     """Minutes, were each letter tried against every other."""
     endless = '"' + "a" * 200_000
 
-    assert search.terms(endless) == [endless]
+    assert search.parse_terms(endless) == [endless]
 
 
 @pytest.mark.parametrize(("one", "other"), SPELLINGS)

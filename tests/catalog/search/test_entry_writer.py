@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from catalog.models import CatalogEntry, SearchRow, Status
-from catalog.search.entry_writer import save_entry, state_change
+from catalog.search.entry_writer import build_state_changed, save_entry
 from tests.factories import CapabilityFactory, CatalogEntryFactory
 
 ROOT = Path(__file__).parents[3]
@@ -74,7 +74,7 @@ def test_saved_entry_is_indexed_and_its_events_are_published(
     before, entry.status = entry.status, Status.ACTIVE
 
     with django_capture_on_commit_callbacks() as published:
-        save_entry(entry, state_change(entry, before))
+        save_entry(entry, build_state_changed(entry, before))
 
     assert SearchRow.objects.get().name == "dig"
     assert len(published) == 1

@@ -6,9 +6,9 @@ from django.db import connection
 
 from catalog import search
 from catalog.models import SearchRow
-from catalog.search import Question
+from catalog.search import SearchQuery
 from catalog.search.indexer import index_entries
-from catalog.search.query import ORDERS, in_passing, matching
+from catalog.search.query import ORDERS, in_passing, matching_rows
 from tests.factories import CapabilityFactory, CatalogEntryFactory
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ def migrate() -> None:
 
 
 def total(q: str) -> int:
-    return search.find(Question(q), 50).total
+    return search.search_capabilities(SearchQuery(q), 50).total
 
 
 @on_sqlite
@@ -135,7 +135,7 @@ def test_the_key_is_an_integer_that_a_vacuum_leaves_alone():
 def test_many_matches_are_met_along_the_ordering_index_and_never_sorted(
     kind, sort, index
 ):
-    rows = in_passing(Question("translate", kind)).order_by(*ORDERS[sort])
+    rows = in_passing(SearchQuery("translate", kind)).order_by(*ORDERS[sort])
     told = rows.values_list("id", flat=True).explain()
 
     assert f"row_by_{'kind_' if kind else ''}{index}" in told
@@ -146,7 +146,7 @@ def test_many_matches_are_met_along_the_ordering_index_and_never_sorted(
 @on_sqlite
 @pytest.mark.parametrize("kind", ["", "a2a.skill"])
 def test_few_matches_are_looked_up_by_the_text_index(kind):
-    told = matching(Question("translate", kind)).values_list("id").explain()
+    told = matching_rows(SearchQuery("translate", kind)).values_list("id").explain()
 
     assert "USING INTEGER PRIMARY KEY" in told
     assert "search_fts VIRTUAL TABLE" in told
@@ -155,7 +155,7 @@ def test_few_matches_are_looked_up_by_the_text_index(kind):
 @on_sqlite
 @pytest.mark.parametrize("kind", ["", "a2a.skill"])
 def test_everything_is_counted_in_the_smallest_index(kind):
-    told = matching(Question("", kind)).values_list("kind").explain()
+    told = matching_rows(SearchQuery("", kind)).values_list("kind").explain()
 
     assert "USING COVERING INDEX row_by_kind (" in told
 
@@ -190,7 +190,7 @@ def test_texts_are_ordered_by_their_bytes():
 @pytest.mark.parametrize("q", ["a", "ab", "c++", "a_b", "%%", "a-b-c", '"', "é2"])
 def test_a_term_without_three_letters_in_a_row_is_read_for(q):
     """The trigram index would be read whole, eight times slower than none."""
-    told = str(matching(Question(q)).query)
+    told = str(matching_rows(SearchQuery(q)).query)
 
     assert "STRPOS" in told
     assert "LIKE" not in told
@@ -199,7 +199,7 @@ def test_a_term_without_three_letters_in_a_row_is_read_for(q):
 @on_postgresql
 @pytest.mark.parametrize("q", ["abc", "żółw", "100%", "x_abc"])
 def test_a_term_with_three_letters_in_a_row_is_looked_up(q):
-    told = str(matching(Question(q)).query)
+    told = str(matching_rows(SearchQuery(q)).query)
 
     assert "LIKE" in told
     assert "STRPOS" not in told
@@ -232,7 +232,7 @@ def test_what_means_something_to_a_database_is_only_a_text(literal):
     index_entries(type(entry).objects.all())
 
     for q in (literal, f"{literal} with", f"with {literal} in"):
-        items = search.find(Question(q), 50).items
+        items = search.search_capabilities(SearchQuery(q), 50).items
         assert [item["name"] for item in items] == [f"With {literal} in it"]
 
 

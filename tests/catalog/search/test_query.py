@@ -9,7 +9,7 @@ from catalog import search
 from catalog.ingestion.curation import curate
 from catalog.models import Capability, CatalogEntry, SearchRow, Status
 from catalog.registration.service import register
-from catalog.search import Question
+from catalog.search import SearchQuery
 from catalog.search.indexer import index_entries
 from tests.factories import (
     CapabilityFactory,
@@ -35,7 +35,7 @@ def offer(entry, name, kind="a2a.skill", **fields) -> Capability:
 
 
 def find(q="", kind="", sort="name_asc", limit=50, offset=0):
-    return search.find(Question(q, kind, sort), limit, offset)
+    return search.search_capabilities(SearchQuery(q, kind, sort), limit, offset)
 
 
 def names(q="", **asked) -> list[str]:
@@ -54,7 +54,7 @@ def test_the_four_kinds_of_the_seed_are_discoverable_and_sorted():
 )
 def test_technical_kinds_are_not_discoverable_but_known(kind):
     assert kind not in discoverable_kinds()
-    assert kinds.get(kind).record.kind == kind
+    assert kinds.get(kind).record_class.kind == kind
 
 
 def test_two_agents_with_the_same_skill_are_two_items():
@@ -133,7 +133,7 @@ def test_agents_of_a_capability_are_those_with_exactly_this_kind_and_name():
     offer(other, "translate")
     offer(other, "Translate it")
 
-    offered = Capability.objects.offered("a2a.skill", "Translate")
+    offered = Capability.objects.current_offers("a2a.skill", "Translate")
     assert [each.agent_type.entry for each in offered] == [one]
 
 
@@ -141,12 +141,12 @@ def test_agents_of_a_capability_are_there_in_all_statuses():
     for status in Status:
         offer(agent(status=status), "Translate")
 
-    offered = Capability.objects.offered("a2a.skill", "Translate")
+    offered = Capability.objects.current_offers("a2a.skill", "Translate")
     assert {each.agent_type.entry.status for each in offered} == set(Status)
 
 
 def test_nobody_offers_what_does_not_exist():
-    assert list(Capability.objects.offered("a2a.skill", "Nothing")) == []
+    assert list(Capability.objects.current_offers("a2a.skill", "Nothing")) == []
 
 
 def test_former_versions_offer_nothing():
@@ -155,7 +155,7 @@ def test_former_versions_offer_nothing():
     curate(entry, {"status": Status.ACTIVE}, by=UserFactory())
 
     assert names() == ["Current"]
-    assert not Capability.objects.offered("a2a.skill", "Former")
+    assert not Capability.objects.current_offers("a2a.skill", "Former")
 
 
 def test_by_name_then_kind_then_agent():
@@ -363,7 +363,7 @@ def test_the_whole_index_can_be_built_anew():
     stray = agent("Stray", status=Status.OFFLINE)
     SearchRow.objects.update(text="damaged", entry=stray)
 
-    assert list(search.rebuild()) == [2]
+    assert list(search.rebuild_index()) == [2]
     assert names("translate") == ["Translate"]
     row = SearchRow.objects.get()
     assert (row.capability, row.entry) == (capability, entry)
@@ -375,7 +375,7 @@ def test_building_anew_goes_chunk_by_chunk(monkeypatch):
         CatalogEntryFactory(offers=["a2a.skill"])
     SearchRow.objects.all().delete()
 
-    assert list(search.rebuild()) == [2, 2, 1]
+    assert list(search.rebuild_index()) == [2, 2, 1]
     assert find().total == 5
 
 

@@ -15,7 +15,7 @@ from catalog import search
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, SearchRow, Status
 from catalog.registration.service import register
-from catalog.search import Question
+from catalog.search import SearchQuery
 from tests.catalog.search import reference
 from tests.factories import UserFactory, card, skill
 
@@ -190,7 +190,7 @@ def assert_answers(data):
     for q in ("", data.draw(queries()), data.draw(queries())):
         assert search.kind_counts(q) == reference.kind_counts(q)
         for sort, _ in search.SORTS:
-            assert_pages(Question(q, kind, sort), data.draw(st.integers(2, 7)))
+            assert_pages(SearchQuery(q, kind, sort), data.draw(st.integers(2, 7)))
 
 
 def assert_pages(question, limit):
@@ -201,7 +201,7 @@ def assert_pages(question, limit):
     for few in (0, 1_000):
         with mock.patch("catalog.search.query.FEW", few):
             for offset in range(0, len(expected) + limit, limit):
-                page = search.find(question, limit, offset)
+                page = search.search_capabilities(question, limit, offset)
                 window = [
                     (item["kind"], item["name"], item["agent_id"])
                     for item in page.items

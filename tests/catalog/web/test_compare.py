@@ -2,9 +2,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests.api_errors import assert_error_response
 from tests.catalog.test_comparison import declare, offer
 from tests.factories import CatalogEntryFactory
-from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -24,8 +24,8 @@ def test_agents_stand_side_by_side(reader):
 
     assert "Polyglot" in told
     assert "&lt;b&gt;Hostile" in told
-    assert 'class="answer yes"' in told
-    assert 'class="answer no"' in told
+    assert 'class="feature-value supported"' in told
+    assert 'class="feature-value unsupported"' in told
     assert "<script>alert" not in told
 
 
@@ -221,7 +221,7 @@ def test_an_endless_feature_is_refused_and_a_blank_in_it_is_meant(viewer):
     declare(entry, **{"custom__on ": True})
     endless = viewer.get(f"/api/v1/catalog?feature={'x' * 501}")
 
-    assert_refused(endless, 400, "INVALID_PARAMETER")
+    assert_error_response(endless, 400, "INVALID_PARAMETER")
     assert viewer.get("/api/v1/catalog?feature=custom.on%20").json()["total"] == 1
 
 

@@ -3,8 +3,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from catalog.health.history import History, percent
-from catalog.health.status import record
+from catalog.health.history import History, format_percent
+from catalog.health.status import record_probe
 from catalog.web.views.health import HealthPanel
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
@@ -24,8 +24,8 @@ def page(client, entry):
 def test_the_plot_has_words_beside_it(reader, entry):
     now = timezone.now()
     for n in range(3):
-        record(entry, well(100, now - timedelta(hours=3 + n)))
-    record(entry, failed(now - timedelta(hours=1)))
+        record_probe(entry, well(100, now - timedelta(hours=3 + n)))
+    record_probe(entry, failed(now - timedelta(hours=1)))
     told = page(reader, entry)
 
     assert "4 probes, 1 of them failed" in told
@@ -36,17 +36,17 @@ def test_the_plot_has_words_beside_it(reader, entry):
 
 def test_why_it_failed_is_told_also_when_it_is_well_again(reader, entry):
     now = timezone.now()
-    record(entry, failed(now - timedelta(hours=2), error="HTTP 500"))
-    record(entry, failed(now - timedelta(hours=1)))
-    record(entry, well(100, now))
+    record_probe(entry, failed(now - timedelta(hours=2), error="HTTP 500"))
+    record_probe(entry, failed(now - timedelta(hours=1)))
+    record_probe(entry, well(100, now))
     told = " ".join(page(reader, entry).split())
 
     assert "3 probes, 2 of them failed, the last" in told
-    assert '1 hour ago</time>: <span class="break">HTTP 503</span>.' in told
+    assert '1 hour ago</time>: <span class="wrap-anywhere">HTTP 503</span>.' in told
 
 
 def test_a_day_without_an_answer_is_drawn_too(reader, entry):
-    record(entry, failed(timezone.now() - timedelta(hours=1)))
+    record_probe(entry, failed(timezone.now() - timedelta(hours=1)))
     told = page(reader, entry)
 
     assert "1 probe, 1 of them failed" in told
@@ -56,10 +56,10 @@ def test_a_day_without_an_answer_is_drawn_too(reader, entry):
 def test_the_days_are_told_in_words_as_well(entry):
     now = timezone.now()
     for days in (1, 2, 3):
-        record(entry, well(100, now - timedelta(days=days)))
-    whole = HealthPanel(History.of(entry, now)).days_told
-    record(entry, failed(now - timedelta(days=2, minutes=1)))
-    told = HealthPanel(History.of(entry, now)).days_told
+        record_probe(entry, well(100, now - timedelta(days=days)))
+    whole = HealthPanel(History.for_entry(entry, now)).days_told
+    record_probe(entry, failed(now - timedelta(days=2, minutes=1)))
+    told = HealthPanel(History.for_entry(entry, now)).days_told
 
     assert whole == "3 of the last 90 probed, 3 without a failure."
     worst = (now - timedelta(days=2, minutes=1)).date()
@@ -81,7 +81,7 @@ def test_an_agent_without_an_address_says_so(reader):
 
 
 def test_an_error_out_of_a_definition_is_text(reader, entry):
-    record(entry, failed(error="<script>alert(1)</script>"))
+    record_probe(entry, failed(error="<script>alert(1)</script>"))
 
     assert "<script>alert" not in page(reader, entry)
 
@@ -89,8 +89,8 @@ def test_an_error_out_of_a_definition_is_text(reader, entry):
 def test_a_gap_in_the_answers_is_a_gap_in_the_line(entry):
     now = timezone.now()
     for hours in (1, 1.5, 20, 20.2):
-        record(entry, well(100, now - timedelta(hours=hours)))
-    panel = HealthPanel(History.of(entry, now))
+        record_probe(entry, well(100, now - timedelta(hours=hours)))
+    panel = HealthPanel(History.for_entry(entry, now))
 
     assert len(list(panel.lines)) >= 2
     assert panel.ceiling_ms == 100
@@ -107,4 +107,4 @@ def test_a_gap_in_the_answers_is_a_gap_in_the_line(entry):
     ],
 )
 def test_uptime_is_never_rounded_up_to_all(share, told):
-    assert percent(share) == told
+    assert format_percent(share) == told

@@ -1,6 +1,6 @@
 import pytest
 
-from catalog.web.views.paging import SHOWN_LIMIT, Window, whole_number
+from catalog.web.views.paging import MAX_SHOWN, Window, parse_positive_int
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from catalog.web.views.paging import SHOWN_LIMIT, Window, whole_number
     ],
 )
 def test_pages_forgive_what_is_no_number(said, understood):
-    assert whole_number(said, default=1, limit=99) == understood
+    assert parse_positive_int(said, default=1, limit=99) == understood
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_pages_forgive_what_is_no_number(said, understood):
         ({"shown": "100"}, 1, 100),
         ({"page": "2", "shown": "150"}, 2, 150),
         ({"shown": "-1", "page": "abc"}, 1, 50),
-        ({"shown": "999999999"}, 1, SHOWN_LIMIT),
+        ({"shown": "999999999"}, 1, MAX_SHOWN),
     ],
 )
 def test_a_window_is_read_off_the_url(asked, page, size):
@@ -55,8 +55,8 @@ def test_a_first_page_that_holds_all_needs_no_paging():
 
 def test_a_window_grows_until_it_is_large_enough():
     assert Window(size=100).grown == 150
-    assert Window(size=SHOWN_LIMIT - 50).can_grow
-    assert not Window(size=SHOWN_LIMIT).can_grow
+    assert Window(size=MAX_SHOWN - 50).can_grow
+    assert not Window(size=MAX_SHOWN).can_grow
 
 
 def test_what_stands_before_is_told_apart():

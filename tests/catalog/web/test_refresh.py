@@ -38,9 +38,9 @@ def test_the_difference_is_shown_before_it_is_applied(curator, server, imported)
     assert "<strong>breaking</strong>" in told
     assert not imported.changes.exists()
 
-    sealed = page.context["look"].sealed
-    done = post(curator, imported, sealed=sealed).content.decode()
-    assert "was brought up to date" in done
+    signed = page.context["look"].signed
+    done = post(curator, imported, signed=signed).content.decode()
+    assert "was updated" in done
     assert imported.changes.count() == 1
     assert imported.changes.get().digest[:12] in done
 
@@ -59,7 +59,7 @@ def test_what_stands_in_the_way_is_told(curator, server, imported):
     server.routes.clear()
 
     page = post(curator, imported).content.decode()
-    assert "could not be refreshed: 127.0.0.1 answered HTTP 404" in page
+    assert "could not be refreshed: 127.0.0.1 returned HTTP 404" in page
 
 
 def test_one_that_asks_for_authorisation_can_be_given_it(curator, server):
@@ -68,7 +68,7 @@ def test_one_that_asks_for_authorisation_can_be_given_it(curator, server):
     closed = post(curator, entry)
     opened = post(curator, entry, authorization="Bearer sesame")
 
-    told = "It was read with an Authorization: give one again."
+    told = "This definition was fetched with an Authorization header: provide it again."
     assert told in closed.content.decode()
     assert "The definition is as it was" in opened.content.decode()
     assert "sesame" not in opened.content.decode()
@@ -81,7 +81,7 @@ def test_a_header_that_is_none_is_told(curator, imported):
 
 
 def test_a_forged_preview_is_refused(curator, imported):
-    page = post(curator, imported, sealed="forged").content.decode()
+    page = post(curator, imported, signed="forged").content.decode()
 
     assert "The preview has expired" in page
 
@@ -125,7 +125,7 @@ def test_whoever_comes_by_another_way_than_the_button_sees_the_agent(
 def test_what_was_looked_at_elsewhere_is_not_applied_here(curator, server, imported):
     server.routes["/other"] = reply(body=card_bytes(url="https://o.example/a2a"))
     form = curator.post("/catalog/register", {"url": server.url("/other")})
-    answer = post(curator, imported, sealed=form.context["review"].sealed)
+    answer = post(curator, imported, signed=form.context["review"].signed)
 
     assert "The preview has expired" in answer.content.decode()
     assert CatalogEntry.objects.count() == 1

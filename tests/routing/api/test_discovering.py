@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from catalog.models import Status
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
-from tests.refusals import assert_refused
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
@@ -261,7 +261,7 @@ def test_pages_have_50_capabilities_unless_told_otherwise_and_200_at_most(viewer
 def test_a_bad_parameter_is_refused_and_named(viewer, query, parameter):
     RegistrationFactory()
     answer = viewer.get(f"{REGISTRY}?{query}")
-    body = assert_refused(answer, 400, "INVALID_PARAMETER")
+    body = assert_error_response(answer, 400, "INVALID_PARAMETER")
 
     assert body["details"] == {"parameter": parameter}
 

@@ -9,13 +9,13 @@ import pytest
 from django.utils import timezone
 
 from catalog.health import status as health
-from catalog.health.history import hour_of
+from catalog.health.history import start_of_hour
 from catalog.models import Status
 from routing import health_checks, rotation, service
 from routing.models import CapabilityRegistration, RoutingCounter
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
-from tests.refusals import assert_refused
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
@@ -190,7 +190,7 @@ def test_a_version_nobody_offers_takes_no_turn(viewer, settings, version, redis)
 def test_an_unknown_strategy_is_refused(viewer, strategy):
     offer("A")
     answer = ask(viewer, routing_strategy=strategy)
-    body = assert_refused(answer, 422, "ROUTING_STRATEGY_INVALID")
+    body = assert_error_response(answer, 422, "ROUTING_STRATEGY_INVALID")
 
     assert body["details"] == {
         "routing_strategy": strategy,
@@ -375,7 +375,7 @@ def test_a_filter_that_is_no_json_object_is_refused(viewer, text):
     offer("A")
     answer = ask(viewer, metadata_filter=text)
 
-    assert_refused(answer, 422, "METADATA_FILTER_INVALID")
+    assert_error_response(answer, 422, "METADATA_FILTER_INVALID")
 
 
 # Nobody
@@ -385,7 +385,7 @@ def test_what_nobody_offers_is_not_found_and_names_are_suggested(viewer):
     for name in ("web-search", "data-analysis", "data-processing"):
         RegistrationFactory(capability=name)
     answer = ask(viewer, "data-analysys")
-    body = assert_refused(answer, 404, "CAPABILITY_NOT_FOUND")
+    body = assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
 
     assert body["details"] == {
         "capability": "data-analysys",
@@ -416,7 +416,7 @@ def test_among_thousands_of_names_the_closest_is_still_first(viewer):
 
 
 def test_an_empty_registry_suggests_nothing(viewer):
-    body = assert_refused(ask(viewer), 404, "CAPABILITY_NOT_FOUND")
+    body = assert_error_response(ask(viewer), 404, "CAPABILITY_NOT_FOUND")
 
     assert body["details"]["available_capabilities"] == []
 
@@ -429,7 +429,7 @@ def test_an_odd_name_is_not_found(viewer, name, place):
     RegistrationFactory()
     answer = viewer.get(f"{REGISTRY}/{name}{place}")
 
-    assert_refused(answer, 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
 
 
 # Figures
@@ -437,10 +437,10 @@ def test_an_odd_name_is_not_found(viewer, name, place):
 
 def test_until_callers_report_the_probes_of_the_day_tell_how_reliable_it_is(viewer):
     one = offer("A")
-    this_hour = hour_of(timezone.now())
-    health.record(one.entry, failed(this_hour - timedelta(hours=2)))
+    this_hour = start_of_hour(timezone.now())
+    health.record_probe(one.entry, failed(this_hour - timedelta(hours=2)))
     for minutes in (3, 2, 1):
-        health.record(one.entry, well(at=this_hour - timedelta(minutes=minutes)))
+        health.record_probe(one.entry, well(at=this_hour - timedelta(minutes=minutes)))
     told = find(viewer)["providers"][0]["performance_metrics"]
 
     assert (told["success_rate"], told["error_rate"]) == (0.5, 0.5)
@@ -454,12 +454,12 @@ def uptime(client):
 
 def test_uptime_is_of_the_last_day_and_no_longer(viewer):
     one = offer("A")
-    this_hour = hour_of(timezone.now())
-    health.record(one.entry, failed(this_hour - timedelta(hours=25)))
+    this_hour = start_of_hour(timezone.now())
+    health.record_probe(one.entry, failed(this_hour - timedelta(hours=25)))
     assert uptime(viewer) is None
-    health.record(one.entry, well(at=this_hour - timedelta(hours=22)))
+    health.record_probe(one.entry, well(at=this_hour - timedelta(hours=22)))
     assert uptime(viewer) == 100.0
-    health.record(one.entry, failed(this_hour - timedelta(hours=1)))
+    health.record_probe(one.entry, failed(this_hour - timedelta(hours=1)))
     assert uptime(viewer) == 50.0
 
 
@@ -467,9 +467,11 @@ def test_of_the_hour_that_has_begun_only_so_much_counts(viewer):
     one = offer("A")
     now = timezone.now()
     for hours in range(1, 10):
-        health.record(one.entry, well(at=hour_of(now) - timedelta(hours=hours)))
-    health.record(one.entry, failed(now))
-    begun = max(60, (now - hour_of(now)).total_seconds()) / 3600
+        health.record_probe(
+            one.entry, well(at=start_of_hour(now) - timedelta(hours=hours))
+        )
+    health.record_probe(one.entry, failed(now))
+    begun = max(60, (now - start_of_hour(now)).total_seconds()) / 3600
 
     assert uptime(viewer) == pytest.approx(100 * 9 / (9 + begun), abs=0.1)
 
@@ -477,10 +479,10 @@ def test_of_the_hour_that_has_begun_only_so_much_counts(viewer):
 def test_of_the_hour_a_day_ago_only_what_is_left_counts(viewer):
     one = offer("A")
     now = timezone.now()
-    health.record(one.entry, failed(hour_of(now) - timedelta(hours=24)))
+    health.record_probe(one.entry, failed(start_of_hour(now) - timedelta(hours=24)))
     assert uptime(viewer) == 0.0
-    health.record(one.entry, well(at=hour_of(now) - timedelta(hours=1)))
-    left = max(60, 3600 - (now - hour_of(now)).total_seconds()) / 3600
+    health.record_probe(one.entry, well(at=start_of_hour(now) - timedelta(hours=1)))
+    left = max(60, 3600 - (now - start_of_hour(now)).total_seconds()) / 3600
 
     assert uptime(viewer) == pytest.approx(100 / (1 + left), abs=0.1)
 
@@ -489,10 +491,10 @@ def test_with_a_check_of_its_own_its_uptime_is_its_own(viewer):
     one = service.register(
         CatalogEntryFactory(), "data-analysis", health_check_url="/health"
     )
-    this_hour = hour_of(timezone.now())
-    health.record(one.entry, well(at=this_hour - timedelta(hours=2)))
-    health_checks.record(one, failed(this_hour - timedelta(hours=2)))
-    health_checks.record(one, well(at=this_hour - timedelta(hours=1)))
+    this_hour = start_of_hour(timezone.now())
+    health.record_probe(one.entry, well(at=this_hour - timedelta(hours=2)))
+    health_checks.record_probe(one, failed(this_hour - timedelta(hours=2)))
+    health_checks.record_probe(one, well(at=this_hour - timedelta(hours=1)))
 
     assert uptime(viewer) == 50.0
 
@@ -504,13 +506,13 @@ def test_asking_for_the_headers_alone_is_no_request(viewer):
         viewer.head(f"{REGISTRY}/data-analysis?routing_strategy=load_balance")
 
     assert ask(viewer, routing_strategy="load_balance", peek="true").json() == before
-    assert rotation.peek("data-analysis") == 1
+    assert rotation.peek_turn("data-analysis") == 1
 
 
 def test_a_provider_has_the_same_figures_here_and_in_the_list(viewer, editor):
     one = offer("A", 0.4)
     report(editor, one)
-    health.record(one.entry, well(1234))
+    health.record_probe(one.entry, well(1234))
     listed = viewer.get(f"{REGISTRY}?include_metadata=true").json()
 
     figures = listed["capabilities"][0]["providers"][0]["performance_metrics"]
@@ -545,6 +547,6 @@ def test_a_decision_is_never_kept(viewer):
 def test_a_bad_parameter_is_refused_and_named(viewer, query, parameter):
     offer("A")
     answer = viewer.get(f"{REGISTRY}/data-analysis?{query}")
-    body = assert_refused(answer, 400, "INVALID_PARAMETER")
+    body = assert_error_response(answer, 400, "INVALID_PARAMETER")
 
     assert body["details"] == {"parameter": parameter}

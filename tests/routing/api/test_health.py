@@ -8,9 +8,9 @@ from django.utils import timezone
 from catalog.health import status as health
 from catalog.models import Status
 from routing import health_checks, service
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
-from tests.refusals import assert_refused
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +99,7 @@ def test_a_capability_whose_providers_are_all_set_aside_is_unhealthy(viewer):
 
 def test_a_provider_that_is_well_is_told_without_errors(viewer):
     one = RegistrationFactory()
-    health.record(one.entry, well(440))
+    health.record_probe(one.entry, well(440))
 
     told = provider_of(viewer, one)
     last_check = told.pop("last_check")
@@ -128,8 +128,8 @@ def test_a_provider_never_asked_has_nothing_to_tell(viewer):
 
 def test_a_provider_that_failed_once_is_degraded_and_says_why(viewer):
     one = RegistrationFactory()
-    health.record(one.entry, well())
-    health.record(one.entry, failed(error="HTTP 503"))
+    health.record_probe(one.entry, well())
+    health.record_probe(one.entry, failed(error="HTTP 503"))
 
     told = provider_of(viewer, one)
     assert (told["status"], told["error"]) == ("degraded", "HTTP 503")
@@ -141,7 +141,7 @@ def test_three_failures_in_a_row_are_unhealthy_and_one_answer_is_well_again(view
     one = offer_with_check()
     seen = []
     for probe in (well(), failed(), failed(), failed(), well()):
-        health_checks.record(one, probe)
+        health_checks.record_probe(one, probe)
         seen.append(provider_of(viewer, one)["status"])
 
     assert seen == ["healthy", "degraded", "degraded", "unhealthy", "healthy"]
@@ -151,7 +151,7 @@ def test_three_failures_in_a_row_are_unhealthy_and_one_answer_is_well_again(view
 def test_how_many_failures_it_takes_is_a_setting(viewer, settings):
     settings.AGENTLENS_OFFLINE_AFTER = 1
     one = offer_with_check()
-    health_checks.record(one, failed())
+    health_checks.record_probe(one, failed())
 
     assert provider_of(viewer, one)["status"] == "unhealthy"
 
@@ -159,7 +159,7 @@ def test_how_many_failures_it_takes_is_a_setting(viewer, settings):
 def test_a_check_of_its_own_tells_instead_of_its_agents_probes(viewer):
     one = offer_with_check(status=GONE, last_error="HTTP 500", consecutive_failures=9)
     before = provider_of(viewer, one)
-    health_checks.record(one, well(200))
+    health_checks.record_probe(one, well(200))
 
     assert before["status"] == "unknown"
     after = provider_of(viewer, one)
@@ -173,7 +173,7 @@ def test_without_one_its_agents_probes_do(viewer):
     for name in names:
         RegistrationFactory(entry=entry, capability=name)
     for _ in range(3):
-        health.record(entry, failed())
+        health.record_probe(entry, failed())
 
     assert [health_of(viewer, n)["overall_health"] for n in names] == ["unhealthy"] * 2
 
@@ -181,7 +181,7 @@ def test_without_one_its_agents_probes_do(viewer):
 def test_what_nobody_offers_has_no_health(viewer):
     RegistrationFactory()
     answer = viewer.get(f"{REGISTRY}/data-analisis/health")
-    body = assert_refused(answer, 404, "CAPABILITY_NOT_FOUND")
+    body = assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
 
     assert body["details"] == {
         "capability": "data-analisis",
@@ -280,4 +280,4 @@ def test_who_has_drained_is_not_counted(viewer):
 def test_a_bad_parameter_is_refused(viewer, place):
     RegistrationFactory()
 
-    assert_refused(viewer.get(REGISTRY + place), 400, "INVALID_PARAMETER")
+    assert_error_response(viewer.get(REGISTRY + place), 400, "INVALID_PARAMETER")

@@ -11,10 +11,10 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from catalog.models import Status
-from routing.cleanup import sweep
+from routing.cleanup import remove_drained
 from routing.models import CapabilityRegistration
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, UserFactory
-from tests.refusals import assert_refused
 from tests.routing.factories import RegistrationFactory
 from tests.servers import LOOPBACK
 
@@ -76,7 +76,7 @@ def test_one_agent_offers_several_capabilities_and_several_agents_one(editor):
 def test_the_same_offer_again_is_a_duplicate_whatever_its_version(editor, version):
     known = RegistrationFactory()
     answer = register(editor, known.entry, version=version)
-    body = assert_refused(answer, 409, "DUPLICATE_REGISTRATION")
+    body = assert_error_response(answer, 409, "DUPLICATE_REGISTRATION")
 
     told = {"agent_id": known.agent_id, "capability": "data-analysis"}
     assert body["details"] == told
@@ -101,20 +101,24 @@ def test_an_offer_of_an_agent_that_is_gone_is_unhealthy_from_the_start(editor):
     ["6911fb4e-748c-4fdd-b304-900796c5dbdc", "external-python-analyzer", "a.b:c_d"],
 )
 def test_an_unknown_agent_is_not_found(editor, agent_id):
-    body = assert_refused(register(editor, agent_id=agent_id), 404, "AGENT_NOT_FOUND")
+    body = assert_error_response(
+        register(editor, agent_id=agent_id), 404, "AGENT_NOT_FOUND"
+    )
 
     assert body["details"] == {"agent_id": agent_id}
 
 
 @pytest.mark.parametrize("agent_id", ["a/b", "a b", "ü", "x" * 129, "<b>"])
 def test_an_agent_id_that_is_none_is_refused(editor, agent_id):
-    body = assert_refused(register(editor, agent_id=agent_id), 400, "INVALID_AGENT_ID")
+    body = assert_error_response(
+        register(editor, agent_id=agent_id), 400, "INVALID_AGENT_ID"
+    )
 
     assert body["details"] == {"agent_id": agent_id[:128]}
 
 
 def test_an_agent_id_has_up_to_128_characters(editor):
-    assert_refused(register(editor, agent_id="x" * 128), 404, "AGENT_NOT_FOUND")
+    assert_error_response(register(editor, agent_id="x" * 128), 404, "AGENT_NOT_FOUND")
 
 
 GOOD_NAMES = [
@@ -178,7 +182,7 @@ def test_a_good_name_is_registered_found_and_taken_back(editor, name):
 @pytest.mark.parametrize("name", BAD_NAMES, ids=lambda name: ascii(name)[:30])
 def test_a_bad_name_is_refused(editor, name):
     answer = register(editor, capability=name)
-    body = assert_refused(answer, 400, "INVALID_CAPABILITY_NAME")
+    body = assert_error_response(answer, 400, "INVALID_CAPABILITY_NAME")
 
     assert body["details"] == {"capability": name}
     assert not CapabilityRegistration.objects.exists()
@@ -207,7 +211,7 @@ def test_another_version_is_refused(editor, method, version):
         answer = register(editor, version=version)
     else:
         answer = change(editor, RegistrationFactory(), version=version)
-    body = assert_refused(answer, 400, "INVALID_VERSION")
+    body = assert_error_response(answer, 400, "INVALID_VERSION")
 
     assert body["details"] == {"version": version}
 
@@ -285,7 +289,7 @@ MEMBERS = {
 
 @pytest.mark.parametrize("members", MEMBERS.values(), ids=MEMBERS.keys())
 def test_a_bad_member_is_refused_when_registering(editor, members):
-    assert_refused(register(editor, **members), 400, "INVALID_BODY")
+    assert_error_response(register(editor, **members), 400, "INVALID_BODY")
     assert not CapabilityRegistration.objects.exists()
 
 
@@ -294,7 +298,7 @@ def test_a_bad_member_is_refused_when_updating(editor, members):
     known = RegistrationFactory(priority=7)
     answer = change(editor, known, **({"priority": 8} | members))
 
-    assert_refused(answer, 400, "INVALID_BODY")
+    assert_error_response(answer, 400, "INVALID_BODY")
     known.refresh_from_db()
     assert known.priority == 7
 
@@ -303,7 +307,7 @@ def test_a_bad_member_is_refused_when_updating(editor, members):
 @pytest.mark.parametrize("value", [None, 5, True, ["a"], {"a": 1}], ids=repr)
 def test_agent_and_capability_are_texts(editor, missing, value):
     answer = register(editor, **{missing: value})
-    body = assert_refused(answer, 400, "INVALID_BODY")
+    body = assert_error_response(answer, 400, "INVALID_BODY")
 
     assert list(body["details"]["errors"]) == [missing]
 
@@ -313,11 +317,13 @@ def test_agent_and_capability_are_texts(editor, missing, value):
     [("agent_id", "INVALID_AGENT_ID"), ("capability", "INVALID_CAPABILITY_NAME")],
 )
 def test_an_empty_name_is_not_valid(editor, empty, code):
-    assert_refused(register(editor, **{empty: ""}), 400, code)
+    assert_error_response(register(editor, **{empty: ""}), 400, code)
 
 
 def test_agent_and_capability_are_needed(editor):
-    body = assert_refused(editor.post(REGISTRY, {}, format="json"), 400, "INVALID_BODY")
+    body = assert_error_response(
+        editor.post(REGISTRY, {}, format="json"), 400, "INVALID_BODY"
+    )
 
     assert set(body["details"]["errors"]) == {"agent_id", "capability"}
 
@@ -331,13 +337,13 @@ def test_a_body_that_is_no_object_is_refused(editor, raw):
     ]
 
     for answer in answers:
-        assert_refused(answer, 400, "INVALID_BODY")
+        assert_error_response(answer, 400, "INVALID_BODY")
 
 
 def test_no_other_type_of_body_is_taken(editor):
     answer = editor.post(REGISTRY, {"agent_id": "a"}, format="multipart")
 
-    assert_refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+    assert_error_response(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
 def test_writes_take_no_parameters(editor):
@@ -350,7 +356,7 @@ def test_writes_take_no_parameters(editor):
     ]
 
     for answer in answers:
-        assert_refused(answer, 400, "INVALID_PARAMETER")
+        assert_error_response(answer, 400, "INVALID_PARAMETER")
     assert CapabilityRegistration.objects.get().priority == 50
 
 
@@ -417,7 +423,7 @@ def test_another_url_forgets_what_the_old_one_said(editor):
 
 
 def test_an_update_of_nothing_is_refused(editor):
-    assert_refused(change(editor, RegistrationFactory()), 400, "INVALID_BODY")
+    assert_error_response(change(editor, RegistrationFactory()), 400, "INVALID_BODY")
 
 
 @pytest.mark.parametrize("name", ["agent_id", "capability"])
@@ -425,7 +431,7 @@ def test_whose_offer_it_is_never_changes(editor, name):
     known = RegistrationFactory(capability="web-search")
     answer = change(editor, known, priority=1, **{name: "data-analysis"})
 
-    body = assert_refused(answer, 400, "INVALID_BODY")
+    body = assert_error_response(answer, 400, "INVALID_BODY")
     assert body["error"] == f"{name} cannot be changed"
     same = change(editor, known, priority=1, **{name: getattr(known, name)})
     assert same.json()["priority"] == 1
@@ -441,7 +447,7 @@ def test_a_status_can_be_set(editor, status):
 @pytest.mark.parametrize("status", ["unhealthy", "healthy", "Active", "", None, True])
 def test_no_other_status_can(editor, status):
     answer = change(editor, RegistrationFactory(), status=status)
-    body = assert_refused(answer, 400, "INVALID_BODY")
+    body = assert_error_response(answer, 400, "INVALID_BODY")
 
     assert list(body["details"]["errors"]) == ["status"]
 
@@ -471,7 +477,7 @@ def test_an_unknown_registration_is_not_found(editor, key):
     RegistrationFactory()
     answer = editor.put(f"{REGISTRY}/{key}", {"priority": 1}, format="json")
 
-    assert_refused(answer, 404, "REGISTRATION_NOT_FOUND")
+    assert_error_response(answer, 404, "REGISTRATION_NOT_FOUND")
 
 
 # Unregistering
@@ -492,7 +498,9 @@ def test_an_offer_is_taken_back_and_can_be_made_again(editor, name):
 def test_an_offer_taken_back_twice_is_not_found(editor):
     known = RegistrationFactory()
     unregister(editor, known)
-    body = assert_refused(unregister(editor, known), 404, "REGISTRATION_NOT_FOUND")
+    body = assert_error_response(
+        unregister(editor, known), 404, "REGISTRATION_NOT_FOUND"
+    )
 
     told = {"agent_id": known.agent_id, "capability": "data-analysis"}
     assert body["details"] == told
@@ -502,7 +510,7 @@ def test_no_capability_is_called_health_and_so_none_is_found(editor):
     known = RegistrationFactory()
     answer = editor.delete(f"{REGISTRY}/{known.agent_id}/health")
 
-    assert_refused(answer, 404, "REGISTRATION_NOT_FOUND")
+    assert_error_response(answer, 404, "REGISTRATION_NOT_FOUND")
 
 
 @pytest.mark.parametrize(
@@ -516,7 +524,7 @@ def test_no_capability_is_called_health_and_so_none_is_found(editor):
 )
 def test_a_health_check_that_leads_inside_is_refused_at_once(editor, url):
     answer = register(editor, health_check_url=url)
-    body = assert_refused(answer, 400, "INVALID_BODY")
+    body = assert_error_response(answer, 400, "INVALID_BODY")
 
     assert "public address" in str(body["details"])
 
@@ -531,14 +539,14 @@ def test_one_in_a_network_that_is_allowed_is_not(editor, settings):
 def test_an_offer_of_an_unknown_agent_cannot_be_taken_back(editor, agent_id):
     answer = editor.delete(f"{REGISTRY}/{agent_id}/data-analysis")
 
-    assert_refused(answer, 404, "AGENT_NOT_FOUND")
+    assert_error_response(answer, 404, "AGENT_NOT_FOUND")
 
 
 @pytest.mark.parametrize("name", ["web-search", "No-Name", "%00", "x" * 300])
 def test_an_offer_never_made_cannot_be_taken_back(editor, name):
     answer = editor.delete(f"{REGISTRY}/{RegistrationFactory().agent_id}/{name}")
 
-    assert_refused(answer, 404, "REGISTRATION_NOT_FOUND")
+    assert_error_response(answer, 404, "REGISTRATION_NOT_FOUND")
 
 
 def test_an_agent_takes_its_offers_with_it(admin):
@@ -590,9 +598,9 @@ def test_draining_ends_after_the_time_that_is_set(editor, settings):
 
     drained.refresh_from_db()
     assert timedelta(0) < drained.drain_until - timezone.now() <= timedelta(seconds=5)
-    assert sweep() == 0
+    assert remove_drained() == 0
     drain_time_is_over()
-    assert sweep() == 1
+    assert remove_drained() == 1
     assert not CapabilityRegistration.objects.exists()
 
 
@@ -605,22 +613,22 @@ def test_who_has_drained_is_seen_nowhere_even_before_it_is_swept(editor):
 
     assert editor.get(REGISTRY).json()["total"] == 0
     assert editor.get(f"{REGISTRY}/health").json()["capabilities"] == []
-    assert_refused(editor.get(f"{REGISTRY}/data-analysis"), 404, gone[0])
-    assert_refused(editor.get(f"{REGISTRY}/data-analysis/health"), 404, gone[0])
-    assert_refused(change(editor, drained, priority=1), 404, gone[1])
-    assert_refused(unregister(editor, drained), 404, gone[1])
+    assert_error_response(editor.get(f"{REGISTRY}/data-analysis"), 404, gone[0])
+    assert_error_response(editor.get(f"{REGISTRY}/data-analysis/health"), 404, gone[0])
+    assert_error_response(change(editor, drained, priority=1), 404, gone[1])
+    assert_error_response(unregister(editor, drained), 404, gone[1])
     place = f"{REGISTRY}/{drained.pk}/reports"
-    assert_refused(editor.post(place, report, format="json"), 404, gone[1])
+    assert_error_response(editor.post(place, report, format="json"), 404, gone[1])
     assert CapabilityRegistration.objects.exists()
 
 
-@pytest.mark.parametrize("swept", [False, True])
-def test_who_has_drained_can_be_registered_again(editor, swept):
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_who_has_drained_can_be_registered_again(editor, is_deleted):
     drained = RegistrationFactory()
     unregister(editor, drained, "?drain=true")
     drain_time_is_over()
-    if swept:
-        sweep()
+    if is_deleted:
+        remove_drained()
     answer = register(editor, drained.entry)
 
     assert answer.status_code == 201
@@ -631,7 +639,9 @@ def test_who_still_drains_cannot(editor):
     drained = RegistrationFactory()
     unregister(editor, drained, "?drain=true")
 
-    assert_refused(register(editor, drained.entry), 409, "DUPLICATE_REGISTRATION")
+    assert_error_response(
+        register(editor, drained.entry), 409, "DUPLICATE_REGISTRATION"
+    )
 
 
 def test_draining_can_be_called_off(editor):
@@ -690,7 +700,7 @@ def test_a_viewer_reads_and_does_not_write(viewer):
 
     assert [answer.status_code for answer in reads(viewer)] == [200] * 4
     for answer in writes(viewer, known):
-        assert_refused(answer, 403, "PERMISSION_DENIED")
+        assert_error_response(answer, 403, "PERMISSION_DENIED")
     assert CapabilityRegistration.objects.get().priority == 50
 
 
@@ -699,7 +709,7 @@ def test_nobody_does_either():
     stranger = APIClient()
 
     for answer in [*reads(stranger), *writes(stranger, known)]:
-        assert_refused(answer, 401, "NOT_AUTHENTICATED")
+        assert_error_response(answer, 401, "NOT_AUTHENTICATED")
 
 
 def test_anonymous_reading_opens_reads_and_nothing_else(settings):
@@ -709,7 +719,7 @@ def test_anonymous_reading_opens_reads_and_nothing_else(settings):
 
     assert [answer.status_code for answer in reads(stranger)] == [200] * 4
     for answer in writes(stranger, known):
-        assert_refused(answer, 401, "NOT_AUTHENTICATED")
+        assert_error_response(answer, 401, "NOT_AUTHENTICATED")
 
 
 @pytest.mark.parametrize(
@@ -727,7 +737,7 @@ def test_anonymous_reading_opens_reads_and_nothing_else(settings):
 def test_no_other_method_is_answered(admin, method, place):
     answer = admin.generic(method, REGISTRY + place)
 
-    assert_refused(answer, 405, "METHOD_NOT_ALLOWED")
+    assert_error_response(answer, 405, "METHOD_NOT_ALLOWED")
 
 
 # At once

@@ -6,7 +6,7 @@ import pytest
 from django.db.models import F
 
 from routing.models import CapabilityRegistration, RequestSecond
-from tests.refusals import assert_refused
+from tests.api_errors import assert_error_response
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
@@ -234,7 +234,7 @@ def test_a_thousand_outcomes_are_taken_and_one_more_is_not(editor):
     one = RegistrationFactory()
 
     assert report(editor, one, *[100] * 1000).status_code == 204
-    assert_refused(report(editor, one, *[100] * 1001), 400, "INVALID_BODY")
+    assert_error_response(report(editor, one, *[100] * 1001), 400, "INVALID_BODY")
     assert metrics(editor)["requests_last_hour"] == 1000
 
 
@@ -272,7 +272,7 @@ def test_a_bad_report_is_refused_and_nothing_of_it_is_kept(editor, body):
     before = metrics(editor)
     answer = editor.post(f"{REGISTRY}/{one.pk}/reports", body, format="json")
 
-    assert_refused(answer, 400, "INVALID_BODY")
+    assert_error_response(answer, 400, "INVALID_BODY")
     assert metrics(editor) == before
 
 
@@ -289,7 +289,7 @@ def test_an_unknown_registration_is_not_found(editor, key):
     place = f"{REGISTRY}/{key}/reports"
     answer = editor.post(place, {"load_score": 0.5}, format="json")
 
-    assert_refused(answer, 404, "REGISTRATION_NOT_FOUND")
+    assert_error_response(answer, 404, "REGISTRATION_NOT_FOUND")
 
 
 def test_each_registration_has_figures_of_its_own(editor):

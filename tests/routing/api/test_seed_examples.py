@@ -13,9 +13,9 @@ from django.db.models import F
 from catalog.health import status as health
 from catalog.models import Status
 from routing.models import RequestSecond
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
 from tests.probes import failed, well
-from tests.refusals import assert_refused
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
@@ -121,7 +121,7 @@ def analyzer(editor):
     report(editor, one, 50, 5, 1200)
     RequestSecond.objects.update(second=F("second") - 2 * 3600)
     report(editor, one, 45, 0, 1200, load_score=0.3)
-    health.record(one.entry, well(60, CHECKED))
+    health.record_probe(one.entry, well(60, CHECKED))
     return one
 
 
@@ -226,7 +226,7 @@ def test_finding(editor, viewer):
     metadata = without(METADATA, "processing_time")
     one = offer("DataAnalyzer", priority=100, metadata=metadata)
     report(editor, one, 19, 1, 1200, load_score=0.3)
-    health.record(one.entry, well(60, CHECKED))
+    health.record_probe(one.entry, well(60, CHECKED))
     told = viewer.get(f"{REGISTRY}/data-analysis").json()
     metrics = told["providers"][0].pop("performance_metrics")
 
@@ -313,11 +313,11 @@ def test_updating(editor):
 def test_the_health_of_a_capability(editor, viewer, analyzer):
     second = offer("AdvancedAnalyzer", priority=80)
     report(editor, second, 49, 1, 2100)
-    health.record(second.entry, well(80, CHECKED - timedelta(seconds=15)))
+    health.record_probe(second.entry, well(80, CHECKED - timedelta(seconds=15)))
     third = offer("BackupAnalyzer", priority=10)
     for minutes in (7, 6, 5):
         at = CHECKED - timedelta(minutes=minutes)
-        health.record(third.entry, failed(at, "Connection timeout after 30s"))
+        health.record_probe(third.entry, failed(at, "Connection timeout after 30s"))
 
     assert viewer.get(f"{REGISTRY}/data-analysis/health").json() == {
         "capability": "data-analysis",
@@ -408,7 +408,7 @@ def test_an_error(viewer):
     offer("DataAnalyzer")
     offer("ImageProcessor", "image-processing")
     answer = viewer.get(f"{REGISTRY}/non-existent-capability")
-    body = assert_refused(answer, 404, "CAPABILITY_NOT_FOUND")
+    body = assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
 
     assert body["error"] == "Capability not found"
     assert body["details"] == {

@@ -10,11 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from catalog.health.status import record
+from catalog.health.status import record_probe
 from catalog.models import Status
 from routing import rotation, service
-from routing.metrics import Outcome, Report, take_in
-from routing.models import CapabilityRegistration, Intent
+from routing.metrics import Report, RequestOutcome, record_report
+from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import CatalogEntryFactory, UserFactory
 from tests.probes import failed
 from tests.routing.factories import RegistrationFactory
@@ -88,14 +88,17 @@ def providers():
     """Two that take traffic, one that is away and one that drains."""
     quick = offered_by("Quick", priority=100, load=0.3, version="2.0.0")
     gauges = {"concurrent_requests": 2, "queue_depth": 7}
-    take_in(quick.pk, Report([Outcome(True, 120), Outcome(False, 80)] * 5, gauges))
+    record_report(
+        quick.pk,
+        Report([RequestOutcome(True, 120), RequestOutcome(False, 80)] * 5, gauges),
+    )
     slow = offered_by("Slow", priority=80)
-    record(slow.entry, failed())
+    record_probe(slow.entry, failed())
     return {
         "quick": quick,
         "slow": slow,
         "away": offered_by("Away", Status.OFFLINE, priority=900),
-        "drained": offered_by("Drained", priority=500, intent=Intent.DRAINING),
+        "drained": offered_by("Drained", priority=500, intent=DesiredState.DRAINING),
     }
 
 
@@ -247,7 +250,7 @@ def test_trying_to_balance_shows_weights_and_moves_nothing(reader, providers):
         "333.33",
         "its turn; 100 ÷ 0.3 load: 100.0% of all turns",
     ]
-    assert rotation.peek("data-analysis") == 1
+    assert rotation.peek_turn("data-analysis") == 1
 
 
 def test_a_trial_by_version_and_metadata(reader):
@@ -336,7 +339,7 @@ def test_saving_another_priority_does_not_undo_a_drain(editor):
     service.unregister(one, drain=True)
     page = editor.get(PAGE).content.decode()
     assert '<option value="draining" selected>' in page
-    drawn.intent = Intent.DRAINING
+    drawn.intent = DesiredState.DRAINING
     change(editor, drawn, priority=9)
 
     one.refresh_from_db()

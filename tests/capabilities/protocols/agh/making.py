@@ -9,7 +9,7 @@ from capabilities.problems import Problems
 from capabilities.protocols.agh.cards import PeerCard
 from capabilities.protocols.agh.documents import CapabilityDocument
 from capabilities.protocols.agh.envelopes import Envelope
-from capabilities.protocols.agh.refusals import Refusal
+from capabilities.protocols.agh.errors import EnvelopeError
 
 ROOT = Path(__file__).parents[4]
 DATA = ROOT / "tests/data/agh"
@@ -27,12 +27,12 @@ def stated(**members):
 
 
 def document(**members):
-    return CapabilityDocument.read(stated(**members), Problems())
+    return CapabilityDocument.parse(stated(**members), Problems())
 
 
 def signed(**members):
     """A document with the digest that is its own."""
-    return stated(**members, digest=document(**members).digest())
+    return stated(**members, digest=document(**members).compute_digest())
 
 
 def card(**members):
@@ -47,7 +47,7 @@ def card(**members):
 
 
 def read_card(**members):
-    return PeerCard.read(card(**members), Problems())
+    return PeerCard.parse(card(**members), Problems())
 
 
 def envelope(kind="greet", **members):
@@ -82,7 +82,7 @@ def accepted(received, now=NOW):
 
 def refused(received, now=NOW):
     """The reason and the place of the refusal that there must be."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(EnvelopeError) as caught:
         Envelope.parse(received, now)
     return str(caught.value.reason_code), caught.value.path
 

@@ -2,11 +2,11 @@ import pytest
 
 from capabilities.problems import Problems
 from capabilities.protocols.agh.cards import (
-    BRIEF,
-    CATALOG,
-    Brief,
+    BRIEF_KEY,
+    CATALOG_KEY,
+    CapabilityBrief,
     PeerCard,
-    doubt_brief,
+    warn_brief_mismatch,
 )
 
 from .making import card, paths, read_card
@@ -19,7 +19,7 @@ LISTS = [
 
 def errors(stated):
     problems = Problems()
-    PeerCard.read(stated, problems)
+    PeerCard.parse(stated, problems)
     return paths(problems.errors)
 
 
@@ -78,9 +78,12 @@ BRIEFS = [{"id": "a", "summary": "Does a."}, {"id": "b", "summary": "Does b."}]
 
 
 def test_the_brief_is_read_entry_by_entry():
-    read = read_card(capabilities=["a", "b"], ext={BRIEF: BRIEFS})
+    read = read_card(capabilities=["a", "b"], ext={BRIEF_KEY: BRIEFS})
 
-    assert read.brief() == [Brief("a", "Does a."), Brief("b", "Does b.")]
+    assert read.briefs == [
+        CapabilityBrief("a", "Does a."),
+        CapabilityBrief("b", "Does b."),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -100,26 +103,28 @@ def test_the_brief_is_read_entry_by_entry():
     ],
 )
 def test_a_malformed_brief_is_only_advice(stated, summaries):
-    read = read_card(capabilities=["a", "b"], ext={BRIEF: stated})
+    read = read_card(capabilities=["a", "b"], ext={BRIEF_KEY: stated})
     problems = Problems()
-    doubt_brief(read, problems)
+    warn_brief_mismatch(read, problems)
 
-    assert [brief.summary for brief in read.brief()] == summaries
-    assert [brief.id for brief in read.brief()] == ["a", "b"]
+    assert [brief.summary for brief in read.briefs] == summaries
+    assert [brief.id for brief in read.briefs] == ["a", "b"]
     assert not problems.errors
-    assert paths(problems.warnings) == [f"$.ext['{BRIEF}']"]
+    assert paths(problems.warnings) == [f"$.ext['{BRIEF_KEY}']"]
 
 
 def test_a_good_brief_raises_no_doubt_even_with_more_in_it():
     more = [each | {"since": 2026} for each in BRIEFS]
-    for ext in ({}, {BRIEF: BRIEFS}, {BRIEF: more}):
+    for ext in ({}, {BRIEF_KEY: BRIEFS}, {BRIEF_KEY: more}):
         problems = Problems()
-        doubt_brief(read_card(capabilities=["a", "b"], ext=ext), problems)
+        warn_brief_mismatch(read_card(capabilities=["a", "b"], ext=ext), problems)
         assert not problems.warnings
 
 
 def test_a_catalog_is_projected_in_both_places():
-    offered = PeerCard(peer_id="x").offering([Brief(" a ", "Does a. "), Brief("b")])
+    offered = PeerCard(peer_id="x").with_capabilities(
+        [CapabilityBrief(" a ", "Does a. "), CapabilityBrief("b")]
+    )
 
     assert offered.to_wire() == {
         "peer_id": "x",
@@ -127,29 +132,31 @@ def test_a_catalog_is_projected_in_both_places():
         "capabilities": ["a", "b"],
         "artifacts_supported": ["capability"],
         "trust_modes_supported": ["unverified"],
-        "ext": {BRIEF: [{"id": "a", "summary": "Does a."}, {"id": "b", "summary": ""}]},
+        "ext": {
+            BRIEF_KEY: [{"id": "a", "summary": "Does a."}, {"id": "b", "summary": ""}]
+        },
     }
 
 
 def test_a_projection_replaces_the_brief_and_nothing_else():
-    before = read_card(capabilities=["z"], ext={BRIEF: [], "acme.x": 1}, new=[2])
+    before = read_card(capabilities=["z"], ext={BRIEF_KEY: [], "acme.x": 1}, new=[2])
 
-    wire = before.offering([Brief("a", "A")]).to_wire()
+    wire = before.with_capabilities([CapabilityBrief("a", "A")]).to_wire()
 
     assert wire["capabilities"] == ["a"]
-    assert wire["ext"] == {"acme.x": 1, BRIEF: [{"id": "a", "summary": "A"}]}
+    assert wire["ext"] == {"acme.x": 1, BRIEF_KEY: [{"id": "a", "summary": "A"}]}
     assert wire["new"] == [2]
 
 
 def test_what_is_projected_is_read_again():
-    briefs = [Brief("a", "A"), Brief("b", "")]
-    wire = PeerCard(peer_id="x").offering(briefs).to_wire()
+    briefs = [CapabilityBrief("a", "A"), CapabilityBrief("b", "")]
+    wire = PeerCard(peer_id="x").with_capabilities(briefs).to_wire()
 
-    assert PeerCard.read(wire, Problems()).brief() == briefs
+    assert PeerCard.parse(wire, Problems()).briefs == briefs
 
 
 def test_a_card_never_carries_the_whole_catalog():
-    read = read_card(ext={CATALOG: {"capabilities": []}, "acme.x": 1})
+    read = read_card(ext={CATALOG_KEY: {"capabilities": []}, "acme.x": 1})
 
     assert read.to_wire()["ext"] == {"acme.x": 1}
 
@@ -157,7 +164,7 @@ def test_a_card_never_carries_the_whole_catalog():
 def test_unknown_members_travel_on():
     raw = card(display_name=" D ", ext={"acme.x": None}, later={"a": [1]})
 
-    assert PeerCard.read(raw, Problems()).to_wire() == raw
+    assert PeerCard.parse(raw, Problems()).to_wire() == raw
 
 
 ASKED = read_card(
@@ -175,16 +182,16 @@ ASKED = read_card(
     ],
 )
 def test_a_query_finds_the_peer_by_the_very_word(query):
-    assert ASKED.answers(query)
+    assert ASKED.matches_query(query)
 
 
 @pytest.mark.parametrize(
     "query", ["DESIGNER", "design", "build", "build-site x", "Build-site", "*"]
 )
 def test_and_by_no_other(query):
-    assert not ASKED.answers(query)
+    assert not ASKED.matches_query(query)
 
 
 def test_a_blank_display_name_answers_to_nothing_but_silence():
-    assert read_card(display_name=" ").answers(" ")
-    assert not read_card(display_name=" ").answers("None")
+    assert read_card(display_name=" ").matches_query(" ")
+    assert not read_card(display_name=" ").matches_query("None")

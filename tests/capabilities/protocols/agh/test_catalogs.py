@@ -1,17 +1,17 @@
 import pytest
 
-from capabilities.protocols.agh.cards import CATALOG
+from capabilities.protocols.agh.cards import CATALOG_KEY
 from capabilities.protocols.agh.catalogs import (
     CatalogRequest,
-    catalog_ext,
+    build_catalog_ext,
     read_catalog,
 )
-from capabilities.protocols.agh.refusals import Refusal
+from capabilities.protocols.agh.errors import EnvelopeError
 
 from .making import document, signed, stated
 
 ASKED = {"agh.include": ["capability_catalog"]}
-ALL = CatalogRequest(wanted=True)
+ALL = CatalogRequest(include_documents=True)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ ALL = CatalogRequest(wanted=True)
     ],
 )
 def test_the_word_asks_for_the_catalog_among_any_others(include):
-    assert CatalogRequest.of({"agh.include": include}) == ALL
+    assert CatalogRequest.from_ext({"agh.include": include}) == ALL
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_the_word_asks_for_the_catalog_among_any_others(include):
     ],
 )
 def test_anything_else_asks_for_nothing(include):
-    assert CatalogRequest.of({"agh.include": include}) == CatalogRequest()
-    assert CatalogRequest.of({"agh.capability_ids": ["a"]}) == CatalogRequest()
+    assert CatalogRequest.from_ext({"agh.include": include}) == CatalogRequest()
+    assert CatalogRequest.from_ext({"agh.capability_ids": ["a"]}) == CatalogRequest()
 
 
 @pytest.mark.parametrize(
@@ -55,16 +55,16 @@ def test_anything_else_asks_for_nothing(include):
     ],
 )
 def test_ids_narrow_and_malformed_ids_narrow_to_nothing(ids, selected):
-    request = CatalogRequest.of({**ASKED, "agh.capability_ids": ids})
+    request = CatalogRequest.from_ext({**ASKED, "agh.capability_ids": ids})
 
-    assert request.wanted
+    assert request.include_documents
     assert request.ids == selected
     assert not request.selects("z")
 
 
 def test_without_ids_everything_is_selected():
-    assert CatalogRequest.of(ASKED).ids is None
-    assert CatalogRequest.of(ASKED).selects("anything")
+    assert CatalogRequest.from_ext(ASKED).ids is None
+    assert CatalogRequest.from_ext(ASKED).selects("anything")
     assert not CatalogRequest().selects("anything")
 
 
@@ -73,7 +73,7 @@ def test_without_ids_everything_is_selected():
     [CatalogRequest(), ALL, CatalogRequest(True, frozenset({"b", "a"}))],
 )
 def test_a_request_is_read_as_it_was_written(request_):
-    assert CatalogRequest.of(request_.to_ext()) == request_
+    assert CatalogRequest.from_ext(request_.to_ext()) == request_
 
 
 def test_an_empty_filter_is_written_and_read_as_one():
@@ -84,25 +84,25 @@ DOCUMENTS = [document(id=each) for each in ("c", "a", "b")]
 
 
 def ids_in(ext):
-    return [each["id"] for each in ext[CATALOG]["capabilities"]]
+    return [each["id"] for each in ext[CATALOG_KEY]["capabilities"]]
 
 
 def test_the_answer_keeps_catalog_order():
     narrowed = CatalogRequest(True, frozenset({"b", "c", "z"}))
 
-    assert ids_in(catalog_ext(DOCUMENTS, ALL)) == ["c", "a", "b"]
-    assert ids_in(catalog_ext(DOCUMENTS, narrowed)) == ["c", "b"]
+    assert ids_in(build_catalog_ext(DOCUMENTS, ALL)) == ["c", "a", "b"]
+    assert ids_in(build_catalog_ext(DOCUMENTS, narrowed)) == ["c", "b"]
 
 
 def test_the_answer_is_verified_by_whoever_reads_it():
-    received = read_catalog(catalog_ext(DOCUMENTS, ALL))
+    received = read_catalog(build_catalog_ext(DOCUMENTS, ALL))
 
     assert [each.id for each in received] == ["c", "a", "b"]
-    assert all(each.verified for each in received)
+    assert all(each.is_verified for each in received)
 
 
 def answer(*listed):
-    return read_catalog({CATALOG: {"capabilities": list(listed)}})
+    return read_catalog({CATALOG_KEY: {"capabilities": list(listed)}})
 
 
 def test_without_the_key_there_is_no_catalog():
@@ -113,7 +113,7 @@ def test_without_the_key_there_is_no_catalog():
 def test_a_document_without_a_digest_is_taken_and_not_verified():
     received = answer(signed(id="a"), stated(id="c"))
 
-    assert [(each.id, each.verified) for each in received] == [
+    assert [(each.id, each.is_verified) for each in received] == [
         ("a", True),
         ("c", False),
     ]
@@ -121,11 +121,11 @@ def test_a_document_without_a_digest_is_taken_and_not_verified():
 
 @pytest.mark.parametrize("value", [None, [], "x", {}, {"capabilities": None}])
 def test_a_malformed_catalog_is_refused(value):
-    with pytest.raises(Refusal) as caught:
-        read_catalog({CATALOG: value})
+    with pytest.raises(EnvelopeError) as caught:
+        read_catalog({CATALOG_KEY: value})
 
     assert caught.value.reason_code == "malformed"
-    assert caught.value.path == f"$.ext['{CATALOG}']"
+    assert caught.value.path == f"$.ext['{CATALOG_KEY}']"
 
 
 def nested(levels):
@@ -144,8 +144,8 @@ def nested(levels):
     ],
 )
 def test_one_false_document_and_the_whole_catalog_is_refused(listed, reason, path):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(EnvelopeError) as caught:
         answer(*listed)
 
     assert caught.value.reason_code == reason
-    assert caught.value.path == f"$.ext['{CATALOG}'].capabilities{path}"
+    assert caught.value.path == f"$.ext['{CATALOG_KEY}'].capabilities{path}"

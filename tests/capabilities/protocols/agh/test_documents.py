@@ -3,7 +3,10 @@ import json
 import pytest
 
 from capabilities.problems import Problem, Problems
-from capabilities.protocols.agh.documents import LISTS, CapabilityDocument
+from capabilities.protocols.agh.documents import (
+    DOCUMENT_LIST_MEMBERS,
+    CapabilityDocument,
+)
 
 from .making import document, paths, stated
 
@@ -12,7 +15,7 @@ LEFT_OUT = object()
 
 def faults(value):
     problems = Problems()
-    CapabilityDocument.read(value, problems)
+    CapabilityDocument.parse(value, problems)
     return problems
 
 
@@ -41,7 +44,7 @@ def test_version_and_digest_are_texts(key, value):
     ]
 
 
-@pytest.mark.parametrize("key", [*LISTS, "requirements"])
+@pytest.mark.parametrize("key", [*DOCUMENT_LIST_MEMBERS, "requirements"])
 @pytest.mark.parametrize("value", ["a", 5, {}, False])
 def test_lists_are_lists(key, value):
     assert faults(stated(**{key: value})).errors == [
@@ -49,14 +52,16 @@ def test_lists_are_lists(key, value):
     ]
 
 
-@pytest.mark.parametrize("key", [*LISTS, "requirements"])
+@pytest.mark.parametrize("key", [*DOCUMENT_LIST_MEMBERS, "requirements"])
 def test_lists_hold_texts_only(key):
     found = faults(stated(**{key: ["a", 1, None, ["b"]]}))
 
     assert paths(found.errors) == [f"$.{key}[{n}]" for n in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("key", ["version", "digest", *LISTS, "requirements"])
+@pytest.mark.parametrize(
+    "key", ["version", "digest", *DOCUMENT_LIST_MEMBERS, "requirements"]
+)
 def test_null_is_as_good_as_absent(key):
     assert document(**{key: None}) == document()
 
@@ -88,7 +93,7 @@ def test_every_problem_is_told_at_its_place():
 
 def test_the_place_begins_where_the_document_stands():
     problems = Problems()
-    CapabilityDocument.read(stated(id=""), problems, "$.body.capability")
+    CapabilityDocument.parse(stated(id=""), problems, "$.body.capability")
 
     assert paths(problems.errors) == ["$.body.capability.id"]
 
@@ -96,24 +101,24 @@ def test_the_place_begins_where_the_document_stands():
 @pytest.mark.parametrize("digest", ["sha256:ABC", "md5:0", "sha256:" + "A" * 64])
 def test_a_digest_of_another_form_is_told_and_never_verified(digest):
     assert paths(faults(stated(digest=digest)).warnings) == ["$.digest"]
-    assert not document(digest=digest).verified
+    assert not document(digest=digest).is_verified
 
 
 def test_a_digest_is_compared_after_trimming_only():
-    digest = document().digest()
+    digest = document().compute_digest()
 
-    assert document(digest=f" {digest}\n").verified
-    assert not document(digest=digest.upper()).verified
-    assert not document(digest=digest.removeprefix("sha256:")).verified
-    assert not document().verified
+    assert document(digest=f" {digest}\n").is_verified
+    assert not document(digest=digest.upper()).is_verified
+    assert not document(digest=digest.removeprefix("sha256:")).is_verified
+    assert not document().is_verified
 
 
 @pytest.mark.parametrize("key", ["id", "summary", "outcome", "version"])
 def test_another_text_is_another_digest(key):
-    assert document(**{key: "z"}).digest() != document().digest()
+    assert document(**{key: "z"}).compute_digest() != document().digest()
 
 
-@pytest.mark.parametrize("key", LISTS)
+@pytest.mark.parametrize("key", DOCUMENT_LIST_MEMBERS)
 def test_descriptive_lists_keep_order_and_duplicates(key):
     told = document(**{key: [" b ", "", "a", "b"]})
 
@@ -147,7 +152,7 @@ def test_the_canonical_text_is_json_that_says_the_same():
 
 def test_on_the_wire_unknown_members_follow_the_known_ones():
     raw = {"workspace_id": "ws", **stated(version="1"), "new": {"x": [1, None]}}
-    told = CapabilityDocument.read(raw, Problems())
+    told = CapabilityDocument.parse(raw, Problems())
 
     assert told.raw is raw
     assert list(told.to_wire()) == [
@@ -157,4 +162,4 @@ def test_on_the_wire_unknown_members_follow_the_known_ones():
 
 
 def test_unknown_members_are_not_hashed():
-    assert document(new=1).digest() == document().digest()
+    assert document(new=1).compute_digest() == document().digest()

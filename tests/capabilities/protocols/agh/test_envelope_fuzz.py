@@ -7,7 +7,7 @@ import pytest
 
 from capabilities.protocols.agh.catalogs import read_catalog
 from capabilities.protocols.agh.envelopes import Envelope
-from capabilities.protocols.agh.refusals import ReasonCode, Refusal
+from capabilities.protocols.agh.errors import EnvelopeError, ReasonCode
 
 from .making import NOW, card, envelope, response, sample, signed
 
@@ -78,10 +78,10 @@ def outcome(received):
         taken = Envelope.parse(received, NOW)
         if taken.is_response:
             read_catalog(taken.ext)
-    except Refusal as refusal:
+    except EnvelopeError as refusal:
         return refusal.reason_code, refusal.path[:1], bool(refusal.message)
     sent = json.loads(received) if isinstance(received, bytes) else received
-    return "accepted", "$", taken.relayed() == sent
+    return "accepted", "$", taken.to_wire() == sent
 
 
 def fuzz(count, seed):

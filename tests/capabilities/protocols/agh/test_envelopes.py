@@ -5,20 +5,24 @@ import pytest
 from capabilities.problems import Problems
 from capabilities.protocols.agh import envelopes
 from capabilities.protocols.agh.bodies import (
-    greet_body,
-    request_body,
-    response_body,
-    transfer_body,
+    build_greet_body,
+    build_transfer_body,
+    build_whois_request_body,
+    build_whois_response_body,
 )
 from capabilities.protocols.agh.cards import PeerCard
 from capabilities.protocols.agh.envelopes import (
     Envelope,
-    Heading,
+    EnvelopeHeader,
     MessageKind,
-    emit,
+    build_envelope,
 )
-from capabilities.protocols.agh.members import BYTES_LIMIT, serialised
-from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
+from capabilities.protocols.agh.errors import (
+    EnvelopeError,
+    EnvelopeTooLarge,
+    ReasonCode,
+)
+from capabilities.protocols.agh.members import ENVELOPE_BYTES_LIMIT, serialize_json
 
 from .making import (
     NOW,
@@ -137,7 +141,7 @@ def test_identifiers_are_trimmed_and_the_raw_ones_kept():
     taken = accepted(envelope(channel=" builders\n", **{"from": "\u3000designer"}))
 
     assert (taken.channel, taken.sender) == ("builders", "designer")
-    assert taken.relayed()["channel"] == " builders\n"
+    assert taken.to_wire()["channel"] == " builders\n"
 
 
 def test_nothing_said_about_to_is_everybody():
@@ -164,7 +168,7 @@ def test_freshness(members, now, path):
         assert accepted(envelope(**members), now)
 
 
-CONVERSATION = {
+CONVERSATION_MEMBERS = {
     "surface": "thread",
     "thread_id": "thread_abc",
     "direct_id": "direct_" + "0" * 32,
@@ -172,16 +176,16 @@ CONVERSATION = {
 }
 
 
-@pytest.mark.parametrize("key", CONVERSATION)
+@pytest.mark.parametrize("key", CONVERSATION_MEMBERS)
 @pytest.mark.parametrize("make", [envelope, response])
 def test_discovery_has_no_members_of_a_conversation(make, key):
-    assert refused(make(**{key: CONVERSATION[key]})) == (MALFORMED, f"$.{key}")
+    assert refused(make(**{key: CONVERSATION_MEMBERS[key]})) == (MALFORMED, f"$.{key}")
     assert accepted(make(**{key: None}))
 
 
 @pytest.mark.parametrize("kind", ["capability", "say", "direct", "receipt", "trace"])
 def test_conversations_have_them(kind):
-    assert accepted(envelope(kind, **CONVERSATION)).raw["work_id"] == "work_1"
+    assert accepted(envelope(kind, **CONVERSATION_MEMBERS)).raw["work_id"] == "work_1"
 
 
 @pytest.mark.parametrize(
@@ -377,14 +381,14 @@ def test_an_object_has_a_depth_too():
 def filled(size):
     """An envelope of so many bytes."""
     bare = envelope(ext={"x": ""})
-    return envelope(ext={"x": "y" * (size - len(serialised(bare)))})
+    return envelope(ext={"x": "y" * (size - len(serialize_json(bare)))})
 
 
-@pytest.mark.parametrize("form", [serialised, dict])
+@pytest.mark.parametrize("form", [serialize_json, dict])
 def test_exactly_the_limit_is_allowed_and_one_more_is_not(form):
-    assert accepted(form(filled(BYTES_LIMIT)))
-    with pytest.raises(TooLarge) as caught:
-        accepted(form(filled(BYTES_LIMIT + 1)))
+    assert accepted(form(filled(ENVELOPE_BYTES_LIMIT)))
+    with pytest.raises(EnvelopeTooLarge) as caught:
+        accepted(form(filled(ENVELOPE_BYTES_LIMIT + 1)))
     assert caught.value.reason_code == ReasonCode.MALFORMED
 
 
@@ -393,15 +397,19 @@ def test_size_is_counted_in_bytes():
 
 
 def test_a_refusal_says_what_and_where():
-    with pytest.raises(Refusal, match=r"^\$\.ts must be Unix seconds above zero$"):
+    with pytest.raises(
+        EnvelopeError, match=r"^\$\.ts must be Unix seconds above zero$"
+    ):
         accepted(envelope(ts=0))
 
 
-HEADING = Heading(channel="builders", sender="designer")
+HEADING = EnvelopeHeader(channel="builders", sender="designer")
 
 
 def test_an_outgoing_envelope_has_the_form_of_the_seed():
-    sent = emit(MessageKind.GREET, HEADING, greet_body(read_card(), "Hi"), NOW)
+    sent = build_envelope(
+        MessageKind.GREET, HEADING, build_greet_body(read_card(), "Hi"), NOW
+    )
 
     assert list(sent.raw) == [
         *("protocol", "id", "kind", "channel", "from", "to", "ts", "body", "proof")
@@ -409,37 +417,45 @@ def test_an_outgoing_envelope_has_the_form_of_the_seed():
     assert sent.raw["proof"] is sent.raw["to"] is None
     assert sent.raw["body"] == {"peer_card": card(), "summary": "Hi"}
     assert sent.id.startswith("msg_")
-    assert sent.id != Heading(channel="a", sender="b").id
+    assert sent.id != EnvelopeHeader(channel="a", sender="b").id
 
 
 @pytest.mark.parametrize("workspace_id", ["", "ws_alpha"])
 def test_an_answer_goes_back_and_names_the_workspace_if_the_peer_did(workspace_id):
     members = {"workspace_id": workspace_id} if workspace_id else {}
     request = accepted(envelope("whois", **members))
-    heading = Heading.answering(request, "agentlens")
+    heading = EnvelopeHeader.for_reply(request, "agentlens")
 
-    sent = emit(
+    sent = build_envelope(
         MessageKind.WHOIS,
         heading,
-        response_body(read_card(peer_id="agentlens")),
+        build_whois_response_body(read_card(peer_id="agentlens")),
         NOW,
     )
 
     assert (sent.to, sent.reply_to, sent.channel) == ("designer", "msg_1", "builders")
     assert ("workspace_id" in sent.raw) is bool(workspace_id)
     assert sent.workspace_id == workspace_id
-    assert accepted(serialised(sent.raw)) == sent
+    assert accepted(serialize_json(sent.raw)) == sent
 
 
 def test_a_transfer_is_emitted_and_taken():
-    sent = emit(MessageKind.CAPABILITY, HEADING, transfer_body(document()), NOW)
+    sent = build_envelope(
+        MessageKind.CAPABILITY, HEADING, build_transfer_body(document()), NOW
+    )
 
-    assert accepted(serialised(sent.raw)).document == sent.document
-    assert sent.document.verified
+    assert accepted(serialize_json(sent.raw)).document == sent.document
+    assert sent.document.is_verified
 
 
 def test_a_request_is_emitted_with_its_ext():
-    sent = emit(MessageKind.WHOIS, HEADING, request_body("x"), NOW, {"agh.include": []})
+    sent = build_envelope(
+        MessageKind.WHOIS,
+        HEADING,
+        build_whois_request_body("x"),
+        NOW,
+        {"agh.include": []},
+    )
 
     assert sent.raw["ext"] == {"agh.include": []}
     assert sent.query == "x"
@@ -447,14 +463,14 @@ def test_a_request_is_emitted_with_its_ext():
 
 def test_nothing_too_large_is_emitted():
     ext = {"agh.capability_catalog": {"capabilities": [signed(summary="x" * 2**20)]}}
-    with pytest.raises(TooLarge):
-        emit(MessageKind.WHOIS, HEADING, request_body(), NOW, ext)
+    with pytest.raises(EnvelopeTooLarge):
+        build_envelope(MessageKind.WHOIS, HEADING, build_whois_request_body(), NOW, ext)
 
 
 def test_nothing_invalid_is_emitted():
-    other = PeerCard.read(card(peer_id="other"), Problems())
-    with pytest.raises(Refusal):
-        emit(MessageKind.GREET, HEADING, greet_body(other), NOW)
+    other = PeerCard.parse(card(peer_id="other"), Problems())
+    with pytest.raises(EnvelopeError):
+        build_envelope(MessageKind.GREET, HEADING, build_greet_body(other), NOW)
 
 
 def test_the_codes_are_those_of_both_revisions():
@@ -463,7 +479,7 @@ def test_the_codes_are_those_of_both_revisions():
 
 
 def test_both_sides_of_the_module_agree_on_the_kinds():
-    assert {kind.value for kind in envelopes.HANDLED} == {
+    assert {kind.value for kind in envelopes.HANDLED_KINDS} == {
         "greet",
         "whois",
         "capability",

@@ -3,16 +3,16 @@ import json
 import pytest
 
 from capabilities.kinds import Kind
-from capabilities.parsers import connection_of, examine, is_reachable, parsers
+from capabilities.parsers import can_be_probed, connection_for, parsers, try_parse
 from capabilities.problems import Problems
 from capabilities.protocols.agh import AGHParser
-from capabilities.protocols.agh.definitions import definition_of, read_definition
+from capabilities.protocols.agh.definitions import build_definition, read_definition
 from capabilities.protocols.agh.records import KINDS, AGHCapability
 from catalog.web.icons import ICONS
 
 from .making import accepted, card, document, envelope, paths, read_card, sample, signed
 
-BRIEF = "agh.capabilities_brief"
+BRIEF_KEY = "agh.capabilities_brief"
 
 
 @pytest.fixture(autouse=True)
@@ -22,19 +22,19 @@ def _registered():
 
 
 def read(**members):
-    return examine(json.dumps(card(**members)).encode())
+    return try_parse(json.dumps(card(**members)).encode())
 
 
 def test_the_seed_s_card_is_an_agent():
-    reading = examine(json.dumps(sample("peer_card")).encode())
+    reading = try_parse(json.dumps(sample("peer_card")).encode())
 
-    assert reading.valid
+    assert reading.is_valid
     assert not reading.warnings
     assert (reading.protocol, reading.spec_version) == ("agh", "agh-network/v0")
     record = reading.record
     assert record.endpoint == "agh:designer.session-19"
     assert record.name == "Designer"
-    assert not is_reachable(record.protocol, record.endpoint)
+    assert not can_be_probed(record.protocol, record.endpoint)
     assert record.capabilities == (
         AGHCapability(name="build-site", description="Build the landing page."),
         AGHCapability(name="review-copy", description="Review conversion copy."),
@@ -69,7 +69,7 @@ def test_nobody_else_is_agentlens():
 def test_what_is_odd_about_a_card_is_told():
     found = read(
         capabilities=["a", "a", "task.write"],
-        ext={BRIEF: 5, "agh.capability_catalog": {}},
+        ext={BRIEF_KEY: 5, "agh.capability_catalog": {}},
         later=1,
     )
 
@@ -77,7 +77,7 @@ def test_what_is_odd_about_a_card_is_told():
     assert [each.name for each in found.record.capabilities] == ["a", "task.write"]
     assert paths(found.warnings) == [
         "$.later",
-        f"$.ext['{BRIEF}']",
+        f"$.ext['{BRIEF_KEY}']",
         "$.ext['agh.capability_catalog']",
         "$.capabilities",
         "$.capabilities[1]",
@@ -94,7 +94,7 @@ def test_the_profile_is_the_version_of_the_protocol(profiles):
     [card(), card(peer_id=5), card(channel="x"), card(artifacts_supported=None)],
 )
 def test_a_card_is_recognised_however_faulty_and_by_nobody_else(document):
-    found = [parser.slug for parser in parsers if parser.recognises(document)]
+    found = [parser.slug for parser in parsers if parser.recognizes(document)]
 
     assert found == ["agh"]
 
@@ -111,15 +111,15 @@ def test_a_card_is_recognised_however_faulty_and_by_nobody_else(document):
     ],
 )
 def test_other_documents_are_left_to_others(document):
-    assert not AGHParser().recognises(document)
+    assert not AGHParser().recognizes(document)
 
 
 def test_how_to_connect_is_a_whois_to_copy():
     raw = json.dumps(card(channel="builders")).encode()
 
-    connection = connection_of(raw, "agh")
+    connection = connection_for(raw, "agh")
 
-    assert [way.address for way in connection.ways] == ["agh://builders/designer"]
+    assert [way.address for way in connection.endpoints] == ["agh://builders/designer"]
     request = json.loads(connection.snippet)
     taken = accepted(request, now=request["ts"])
     assert (taken.to, taken.channel) == ("designer", "builders")
@@ -132,7 +132,7 @@ def test_its_kind_is_discoverable_relied_on_and_has_an_icon():
     assert isinstance(kind, Kind)
     assert (kind.slug, kind.label) == ("agh.capability", "AGH Capability")
     assert kind.discoverable
-    assert kind.relied_on
+    assert kind.removal_breaks_clients
     assert kind.icon in ICONS
 
 
@@ -140,32 +140,34 @@ def test_a_record_holds_the_whole_document_as_it_was_received():
     raw = signed(later=[1]) | {"summary": " Does a.\n", "version": ""}
     told = document(**raw)
 
-    record = AGHCapability.holding(told)
+    record = AGHCapability.from_document(told)
 
     assert (record.name, record.description) == ("a", "Does a.")
     text = record.properties["text"]
     assert record.properties == {
         "document": raw,
-        "digest": told.digest(),
+        "digest": told.compute_digest(),
         "verified": True,
         "text": text,
     }
     assert list(json.loads(text).items()) == list(raw.items())
-    again = AGHCapability.of(record.name, record.description, record.properties)
+    again = AGHCapability.from_stored(
+        record.name, record.description, record.properties
+    )
     assert again == record
-    assert again.whole() == told
+    assert again.load_document() == told
 
 
 def test_a_record_of_a_brief_holds_none():
-    assert AGHCapability(name="a").whole() is None
+    assert AGHCapability(name="a").load_document() is None
     assert AGHCapability(name="a").properties == {"verified": False}
-    assert AGHCapability(name="a", document={"id": 5}).whole() is None
+    assert AGHCapability(name="a", document={"id": 5}).load_document() is None
 
 
 def test_a_definition_is_the_card_as_it_came_with_its_channel():
     told = read_card(later=1, capabilities=[" a "])
 
-    definition = definition_of(told, "builders")
+    definition = build_definition(told, "builders")
     channel, again = read_definition(definition, Problems())
 
     assert definition == card(later=1, capabilities=[" a "], channel="builders")

@@ -6,22 +6,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capabilities.problems import Problems
-from capabilities.protocols.agh.bodies import transfer_body
-from capabilities.protocols.agh.cards import Brief, PeerCard
+from capabilities.protocols.agh.bodies import build_transfer_body
+from capabilities.protocols.agh.cards import CapabilityBrief, PeerCard
 from capabilities.protocols.agh.catalogs import (
     CatalogRequest,
-    catalog_ext,
+    build_catalog_ext,
     read_catalog,
 )
-from capabilities.protocols.agh.credentials import names_secret
+from capabilities.protocols.agh.credentials import is_secret_key
 from capabilities.protocols.agh.documents import (
-    LISTS,
-    ON_THE_WIRE,
+    DOCUMENT_LIST_MEMBERS,
+    WIRE_MEMBERS,
     CapabilityDocument,
 )
-from capabilities.protocols.agh.envelopes import MEMBERS, Heading, MessageKind, emit
-from capabilities.protocols.agh.identifiers import trimmed
-from capabilities.protocols.agh.members import serialised
+from capabilities.protocols.agh.envelopes import (
+    ENVELOPE_MEMBERS,
+    EnvelopeHeader,
+    MessageKind,
+    build_envelope,
+)
+from capabilities.protocols.agh.identifiers import trim
+from capabilities.protocols.agh.members import serialize_json
 
 from .making import NOW, accepted, envelope
 
@@ -30,8 +35,8 @@ TEXTS = st.text(
     | st.sampled_from('<>&\u2028\u2029\x1f\x85\u3000"\\/ \t\x7f'),
     max_size=12,
 )
-WORDS = TEXTS.filter(trimmed)
-KEYS = WORDS.filter(lambda key: not names_secret(key))
+WORDS = TEXTS.filter(trim)
+KEYS = WORDS.filter(lambda key: not is_secret_key(key))
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -51,17 +56,17 @@ STATED = st.builds(
         {},
         optional={
             "version": TEXTS,
-            **{key: st.lists(TEXTS, max_size=3) for key in LISTS},
-            "requirements": st.lists(WORDS, max_size=3, unique_by=trimmed),
+            **{key: st.lists(TEXTS, max_size=3) for key in DOCUMENT_LIST_MEMBERS},
+            "requirements": st.lists(WORDS, max_size=3, unique_by=trim),
         },
     ),
-    EXTS.map(lambda ext: {k: ext[k] for k in ext if k not in ON_THE_WIRE}),
+    EXTS.map(lambda ext: {k: ext[k] for k in ext if k not in WIRE_MEMBERS}),
 )
 
 
 def read(stated):
     problems = Problems()
-    document = CapabilityDocument.read(stated, problems)
+    document = CapabilityDocument.parse(stated, problems)
     assert not problems.errors
     return document
 
@@ -72,9 +77,9 @@ def test_a_document_on_the_wire_is_the_same_document_verified(stated):
 
     again = read(json.loads(json.dumps(document.to_wire())))
 
-    assert again.verified
+    assert again.is_verified
     assert again.canonical_json() == document.canonical_json()
-    assert again.unknown == document.unknown
+    assert again.unknown_members == document.unknown_members
     assert again.to_wire() == document.to_wire()
 
 
@@ -86,7 +91,7 @@ def test_the_canonical_text_is_json_of_the_normalised_members(stated):
     assert said == {
         key: value
         for key, value in document.to_wire().items()
-        if key in ON_THE_WIRE and key != "digest"
+        if key in WIRE_MEMBERS and key != "digest"
     }
     assert not set("<>&\u2028\u2029") & set(document.canonical_json().decode())
 
@@ -94,39 +99,43 @@ def test_the_canonical_text_is_json_of_the_normalised_members(stated):
 @given(STATED)
 def test_a_transfer_goes_out_and_comes_in(stated):
     document = read(stated)
-    heading = Heading(channel="c", sender="x")
+    heading = EnvelopeHeader(channel="c", sender="x")
 
-    sent = emit(MessageKind.CAPABILITY, heading, transfer_body(document), NOW)
-    taken = accepted(serialised(sent.raw))
+    sent = build_envelope(
+        MessageKind.CAPABILITY, heading, build_transfer_body(document), NOW
+    )
+    taken = accepted(serialize_json(sent.raw))
 
     assert taken.document.raw == document.to_wire()
-    assert taken.document.digest() == document.digest()
+    assert taken.document.compute_digest() == document.digest()
 
 
-@given(st.lists(STATED, max_size=4, unique_by=lambda each: trimmed(each["id"])))
+@given(st.lists(STATED, max_size=4, unique_by=lambda each: trim(each["id"])))
 def test_a_catalog_goes_out_and_comes_in(listed):
     documents = [read(each) for each in listed]
-    asked = CatalogRequest(wanted=True)
+    asked = CatalogRequest(include_documents=True)
 
-    received = read_catalog(catalog_ext(documents, asked))
+    received = read_catalog(build_catalog_ext(documents, asked))
 
     assert [each.to_wire() for each in received] == [
         each.to_wire() for each in documents
     ]
-    briefs = [Brief(each.id, each.summary) for each in documents]
-    card = PeerCard(peer_id="x").offering(briefs)
-    assert PeerCard.read(card.to_wire(), Problems()).brief() == briefs
+    briefs = [CapabilityBrief(each.id, each.summary) for each in documents]
+    card = PeerCard(peer_id="x").with_capabilities(briefs)
+    assert PeerCard.parse(card.to_wire(), Problems()).briefs == briefs
 
 
-@given(EXTS, st.dictionaries(KEYS.filter(lambda key: key not in MEMBERS), VALUES))
+@given(
+    EXTS, st.dictionaries(KEYS.filter(lambda key: key not in ENVELOPE_MEMBERS), VALUES)
+)
 def test_ext_and_unknown_members_come_through_in_their_order(ext, unknown):
     sent = {**unknown, **envelope("say", ext=ext)}
     sent |= {f"x {key}": value for key, value in unknown.items()}
 
-    taken = accepted(serialised(sent))
+    taken = accepted(serialize_json(sent))
 
     assert taken.ext == ext
-    assert json.dumps(taken.relayed()) == json.dumps(sent)
+    assert json.dumps(taken.to_wire()) == json.dumps(sent)
 
 
 @given(EXTS, EXTS)
@@ -134,4 +143,4 @@ def test_the_ext_of_a_card_and_its_unknown_members_come_through(ext, unknown):
     stated = {**PeerCard(peer_id="x", ext=ext).to_wire()}
     stated |= {f"x {key}": value for key, value in unknown.items()}
 
-    assert PeerCard.read(stated, Problems()).to_wire() == stated
+    assert PeerCard.parse(stated, Problems()).to_wire() == stated

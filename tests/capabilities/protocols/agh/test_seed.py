@@ -5,17 +5,32 @@ import json
 import pytest
 
 from capabilities.problems import Problems
-from capabilities.protocols.agh.bodies import response_body, transfer_body
-from capabilities.protocols.agh.cards import CATALOG, Brief, PeerCard
+from capabilities.protocols.agh.bodies import (
+    build_transfer_body,
+    build_whois_response_body,
+)
+from capabilities.protocols.agh.cards import CATALOG_KEY, CapabilityBrief, PeerCard
 from capabilities.protocols.agh.catalogs import (
     CatalogRequest,
-    catalog_ext,
+    build_catalog_ext,
     read_catalog,
 )
-from capabilities.protocols.agh.documents import LISTS, CapabilityDocument
-from capabilities.protocols.agh.envelopes import Heading, MessageKind, draft, emit
-from capabilities.protocols.agh.members import serialised
-from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
+from capabilities.protocols.agh.documents import (
+    DOCUMENT_LIST_MEMBERS,
+    CapabilityDocument,
+)
+from capabilities.protocols.agh.envelopes import (
+    EnvelopeHeader,
+    MessageKind,
+    build_envelope,
+    build_raw_envelope,
+)
+from capabilities.protocols.agh.errors import (
+    EnvelopeError,
+    EnvelopeTooLarge,
+    ReasonCode,
+)
+from capabilities.protocols.agh.members import serialize_json
 
 from .making import (
     NOW,
@@ -30,19 +45,21 @@ from .making import (
     signed,
 )
 
-BRIEF = "agh.capabilities_brief"
-ASKED = CatalogRequest(wanted=True)
+BRIEF_KEY = "agh.capabilities_brief"
+ASKED = CatalogRequest(include_documents=True)
 CATALOG_ORDER = [document(id="b", summary="B"), document(id="a", summary="A")]
-PEER = PeerCard(peer_id="agentlens").offering(
-    Brief(each.id, each.summary) for each in CATALOG_ORDER
+PEER = PeerCard(peer_id="agentlens").with_capabilities(
+    CapabilityBrief(each.id, each.summary) for each in CATALOG_ORDER
 )
 
 
 def answer(request, documents=CATALOG_ORDER, peer=PEER):
     """The whois response a peer with this catalog gives, as it is sent."""
-    ext = catalog_ext(documents, CatalogRequest.of(request.ext))
-    heading = Heading.answering(request, peer.peer_id)
-    return emit(MessageKind.WHOIS, heading, response_body(peer), NOW, ext).raw
+    ext = build_catalog_ext(documents, CatalogRequest.from_ext(request.ext))
+    heading = EnvelopeHeader.for_reply(request, peer.peer_id)
+    return build_envelope(
+        MessageKind.WHOIS, heading, build_whois_response_body(peer), NOW, ext
+    ).raw
 
 
 def whois(**ext):
@@ -53,7 +70,7 @@ def whois(**ext):
 
 
 def test_the_full_catalog_never_rides_inside_peer_card_ext():
-    smuggling = read_card(ext={CATALOG: {"capabilities": [signed()]}})
+    smuggling = read_card(ext={CATALOG_KEY: {"capabilities": [signed()]}})
 
     assert "ext" not in smuggling.to_wire()
 
@@ -62,7 +79,9 @@ def test_the_full_catalog_never_rides_inside_peer_card_ext():
 
 
 def test_a_peer_with_a_catalog_must_project_ids_trimmed_and_in_catalog_order():
-    offered = PEER.offering([Brief(" b "), Brief("a\n")]).to_wire()
+    offered = PEER.with_capabilities(
+        [CapabilityBrief(" b "), CapabilityBrief("a\n")]
+    ).to_wire()
 
     assert offered["capabilities"] == ["b", "a"]
 
@@ -70,22 +89,23 @@ def test_a_peer_with_a_catalog_must_project_ids_trimmed_and_in_catalog_order():
 def test_a_peer_with_a_catalog_must_project_a_brief_that_matches_entry_by_entry():
     wire = PEER.to_wire()
 
-    assert wire["ext"][BRIEF] == [
+    assert wire["ext"][BRIEF_KEY] == [
         {"id": "b", "summary": "B"},
         {"id": "a", "summary": "A"},
     ]
-    assert [each["id"] for each in wire["ext"][BRIEF]] == wire["capabilities"]
+    assert [each["id"] for each in wire["ext"][BRIEF_KEY]] == wire["capabilities"]
 
 
 def test_a_peer_without_a_catalog_must_still_emit_capabilities_as_an_empty_list():
-    assert PEER.offering([]).to_wire()["capabilities"] == []
+    assert PEER.with_capabilities([]).to_wire()["capabilities"] == []
 
 
 @pytest.mark.parametrize(
-    "peer", [PEER.offering([]), read_card(ext={BRIEF: []}), PeerCard(peer_id="x")]
+    "peer",
+    [PEER.with_capabilities([]), read_card(ext={BRIEF_KEY: []}), PeerCard(peer_id="x")],
 )
 def test_a_peer_without_a_catalog_must_omit_the_brief_entirely(peer):
-    assert BRIEF not in peer.to_wire().get("ext", {})
+    assert BRIEF_KEY not in peer.to_wire().get("ext", {})
 
 
 def test_capabilities_are_never_null():
@@ -99,13 +119,15 @@ def test_capabilities_are_never_null():
 
 @pytest.mark.parametrize("brief", [None, 5, "x", {}, [None], [{}], [{"id": 1}]])
 def test_receivers_must_treat_the_brief_as_advisory(brief):
-    told = card(capabilities=["a"], ext={BRIEF: brief})
+    told = card(capabilities=["a"], ext={BRIEF_KEY: brief})
 
-    assert accepted(envelope(body={"peer_card": told})).card.brief() == [Brief("a")]
+    assert accepted(envelope(body={"peer_card": told})).card.briefs == [
+        CapabilityBrief("a")
+    ]
 
 
 def test_brief_projections_never_carry_the_outcome():
-    for entry in PEER.to_wire()["ext"][BRIEF]:
+    for entry in PEER.to_wire()["ext"][BRIEF_KEY]:
         assert set(entry) == {"id", "summary"}
 
 
@@ -113,12 +135,12 @@ def test_the_example_card_is_read_and_written_alike():
     stated = sample("peer_card")
     problems = Problems()
 
-    read = PeerCard.read(stated, problems)
+    read = PeerCard.parse(stated, problems)
 
     assert not problems.errors
     assert read.to_wire() == stated
     assert list(read.to_wire()) == list(stated)
-    assert [each.summary for each in read.brief()] == [
+    assert [each.summary for each in read.briefs] == [
         "Build the landing page.",
         "Review conversion copy.",
     ]
@@ -138,24 +160,24 @@ def test_the_brief_shape_appears_inside_a_greet_and_a_response_alike():
 
 
 def test_include_must_contain_the_word_to_trigger_rich_discovery():
-    assert CATALOG in answer(whois(include=["capability_catalog"]))["ext"]
+    assert CATALOG_KEY in answer(whois(include=["capability_catalog"]))["ext"]
 
 
 def test_receivers_should_ignore_unknown_values_inside_include():
     asked = whois(include=["tomorrow", "capability_catalog", "later"])
 
-    assert CATALOG in answer(asked)["ext"]
+    assert CATALOG_KEY in answer(asked)["ext"]
 
 
 @pytest.mark.parametrize("ext", [{}, {"include": []}, {"include": ["tomorrow"]}])
 def test_without_the_word_the_responder_must_not_add_the_catalog(ext):
-    assert CATALOG not in answer(whois(**ext)).get("ext", {})
-    assert CATALOG not in answer(whois(**ext, capability_ids=["a"])).get("ext", {})
+    assert CATALOG_KEY not in answer(whois(**ext)).get("ext", {})
+    assert CATALOG_KEY not in answer(whois(**ext, capability_ids=["a"])).get("ext", {})
 
 
 def entries(**ext):
     sent = answer(whois(include=["capability_catalog"], **ext))
-    return [each["id"] for each in sent["ext"][CATALOG]["capabilities"]]
+    return [each["id"] for each in sent["ext"][CATALOG_KEY]["capabilities"]]
 
 
 def test_ids_narrow_the_response_to_matching_capabilities():
@@ -177,7 +199,7 @@ def test_id_summary_and_outcome_are_always_present():
     ("key", "empty"),
     [
         *(("version", empty) for empty in ("", " ", None)),
-        *((key, empty) for key in LISTS for empty in ([], [" "], None)),
+        *((key, empty) for key in DOCUMENT_LIST_MEMBERS for empty in ([], [" "], None)),
         *(("requirements", empty) for empty in ([], None)),
     ],
 )
@@ -186,10 +208,10 @@ def test_optional_members_must_be_omitted_when_empty(key, empty):
 
 
 def test_the_digest_must_match_that_of_a_subsequent_transfer():
-    entry = catalog_ext(CATALOG_ORDER, ASKED)[CATALOG]["capabilities"][0]
-    transfer = transfer_body(CATALOG_ORDER[0])["capability"]
+    entry = build_catalog_ext(CATALOG_ORDER, ASKED)[CATALOG_KEY]["capabilities"][0]
+    transfer = build_transfer_body(CATALOG_ORDER[0])["capability"]
 
-    assert entry["digest"] == transfer["digest"] == CATALOG_ORDER[0].digest()
+    assert entry["digest"] == transfer["digest"] == CATALOG_ORDER[0].compute_digest()
 
 
 def test_entries_appear_in_catalog_order():
@@ -210,15 +232,15 @@ def test_the_response_still_carries_the_normal_card(ids):
 def test_rich_data_lives_in_the_envelope_s_ext_never_in_the_card_s():
     sent = answer(whois(include=["capability_catalog"]))
 
-    assert CATALOG in sent["ext"]
-    assert CATALOG not in sent["body"]["peer_card"]["ext"]
+    assert CATALOG_KEY in sent["ext"]
+    assert CATALOG_KEY not in sent["body"]["peer_card"]["ext"]
 
 
 def test_without_a_local_catalog_capabilities_must_be_an_empty_list():
     asked = whois(include=["capability_catalog"])
     sent = answer(asked, documents=[], peer=PeerCard(peer_id="agentlens"))
 
-    assert sent["ext"][CATALOG] == {"capabilities": []}
+    assert sent["ext"][CATALOG_KEY] == {"capabilities": []}
 
 
 @pytest.mark.parametrize("ids", [["z"], ["y", "z"], [], [" "], None, "b", [5]])
@@ -228,16 +250,16 @@ def test_a_filter_that_leaves_nothing_must_leave_an_empty_list(ids):
 
 def test_a_response_over_the_limit_must_be_rejected_before_emission():
     large = [document(id=f"c{n}", summary="x" * 20_000) for n in range(60)]
-    with pytest.raises(TooLarge):
+    with pytest.raises(EnvelopeTooLarge):
         answer(whois(include=["capability_catalog"]), documents=large)
 
 
 def test_the_payload_shape_is_read_and_its_placeholder_digest_refused():
-    with pytest.raises(Refusal) as caught:
-        read_catalog({CATALOG: sample("capability_catalog")})
+    with pytest.raises(EnvelopeError) as caught:
+        read_catalog({CATALOG_KEY: sample("capability_catalog")})
 
     assert caught.value.reason_code == ReasonCode.VERIFICATION_FAILED
-    assert caught.value.path == f"$.ext['{CATALOG}'].capabilities[0].digest"
+    assert caught.value.path == f"$.ext['{CATALOG_KEY}'].capabilities[0].digest"
 
 
 # Full example
@@ -248,12 +270,12 @@ def test_the_example_request_is_taken_and_asks_for_one_document():
 
     assert request.is_request
     assert (request.query, request.to) == ("build-site", "designer.session-19")
-    assert CatalogRequest.of(request.ext).ids == {"build-site"}
+    assert CatalogRequest.from_ext(request.ext).ids == {"build-site"}
 
 
 def test_the_example_request_can_be_emitted_member_by_member():
     stated = sample("whois_request")
-    heading = Heading(
+    heading = EnvelopeHeader(
         channel="builders",
         sender="ops-coordinator.session-42",
         to="designer.session-19",
@@ -261,7 +283,9 @@ def test_the_example_request_can_be_emitted_member_by_member():
     )
     asked = CatalogRequest(True, frozenset({"build-site"})).to_ext()
 
-    made = draft(MessageKind.WHOIS, heading, stated["body"], stated["ts"], asked)
+    made = build_raw_envelope(
+        MessageKind.WHOIS, heading, stated["body"], stated["ts"], asked
+    )
 
     assert made == stated
     assert list(made) == list(stated)
@@ -270,8 +294,8 @@ def test_the_example_request_can_be_emitted_member_by_member():
 def corrected(stated):
     """The example with the digest that is its document's own."""
     text = json.dumps(stated)
-    (entry,) = stated["ext"][CATALOG]["capabilities"]
-    real = CapabilityDocument.read(entry, Problems()).digest()
+    (entry,) = stated["ext"][CATALOG_KEY]["capabilities"]
+    real = CapabilityDocument.parse(entry, Problems()).compute_digest()
     assert real.startswith("sha256:38096a54")
     return json.loads(text.replace(PLACEHOLDER, real))
 
@@ -287,7 +311,7 @@ def test_the_example_response_with_its_real_digest_is_verified():
     reply = accepted(corrected(sample("whois_response")))
     received = read_catalog(reply.ext)
 
-    assert [each.verified for each in received] == [True]
+    assert [each.is_verified for each in received] == [True]
 
 
 def test_the_example_response_can_be_emitted_from_the_example_request():
@@ -296,10 +320,10 @@ def test_the_example_response_can_be_emitted_from_the_example_request():
     reply = accepted(stated)
     documents = read_catalog(reply.ext)
 
-    ext = catalog_ext(documents, CatalogRequest.of(request.ext))
-    heading = Heading.answering(request, "designer.session-19")
-    body = response_body(reply.card)
-    made = draft(MessageKind.WHOIS, heading, body, stated["ts"], ext)
+    ext = build_catalog_ext(documents, CatalogRequest.from_ext(request.ext))
+    heading = EnvelopeHeader.for_reply(request, "designer.session-19")
+    body = build_whois_response_body(reply.card)
+    made = build_raw_envelope(MessageKind.WHOIS, heading, body, stated["ts"], ext)
 
     assert made | {"id": stated["id"]} == stated
     assert list(made) == list(stated)
@@ -309,15 +333,15 @@ def test_the_example_response_can_be_emitted_from_the_example_request():
 
 
 def test_transfer_and_rich_response_must_agree_on_id_summary_outcome_and_digest():
-    entry = catalog_ext(CATALOG_ORDER, ASKED)[CATALOG]["capabilities"][1]
-    transfer = transfer_body(CATALOG_ORDER[1])["capability"]
+    entry = build_catalog_ext(CATALOG_ORDER, ASKED)[CATALOG_KEY]["capabilities"][1]
+    transfer = build_transfer_body(CATALOG_ORDER[1])["capability"]
 
     for key in ("id", "summary", "outcome", "digest"):
         assert entry[key] == transfer[key]
 
 
 def test_receivers_should_verify_the_digest_before_caching():
-    assert accepted(envelope("capability")).document.verified
+    assert accepted(envelope("capability")).document.is_verified
 
 
 @pytest.mark.parametrize("key", ["id", "summary", "outcome", "version"])
@@ -343,7 +367,7 @@ def test_neither_brief_nor_rich_is_seen_as_an_empty_list_and_no_keys():
     taken = accepted(envelope())
 
     assert taken.card.capabilities == ()
-    assert taken.card.brief() == []
+    assert taken.card.briefs == []
     assert read_catalog(taken.ext) is None
 
 
@@ -351,7 +375,7 @@ def test_brief_only_is_seen_as_ids_with_summaries():
     told = {"peer_card": PEER.to_wire()}
     taken = accepted(envelope(body=told, **{"from": "agentlens"}))
 
-    assert taken.card.brief() == [Brief("b", "B"), Brief("a", "A")]
+    assert taken.card.briefs == [CapabilityBrief("b", "B"), CapabilityBrief("a", "A")]
     assert read_catalog(taken.ext) is None
 
 
@@ -359,7 +383,7 @@ def test_receivers_must_preserve_unknown_keys_when_forwarding():
     ext = {"zeta.new": {"b": [1, None], "a": "é"}, "agh.tomorrow": [], "acme.x": 1.5}
     sent = envelope("say", ext=ext, tomorrow={"y": 1, "x": 2})
 
-    relayed = accepted(serialised(sent)).relayed()
+    relayed = accepted(serialize_json(sent)).to_wire()
 
     assert relayed == sent
     assert json.dumps(relayed) == json.dumps(sent)

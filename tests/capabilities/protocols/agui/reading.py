@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from capabilities.parsers import examine, parsers
+from capabilities.parsers import parsers, try_parse
 from capabilities.problems import Problems
 from capabilities.protocols.agui import AGUIParser
 
@@ -20,7 +20,7 @@ def sample(name):
 def read(document, protocol="agui", endpoint=URL):
     """As registering reads it, once the protocol is registered."""
     with parsers.temporarily(AGUIParser()):
-        return examine(json.dumps(document).encode(), protocol, endpoint)
+        return try_parse(json.dumps(document).encode(), protocol, endpoint)
 
 
 def parse(document):

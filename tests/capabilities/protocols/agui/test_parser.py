@@ -7,8 +7,8 @@ from dataclasses import fields
 import pytest
 from ag_ui.core import RunAgentInput
 
-from capabilities.health_requests import Ask
-from capabilities.parsers import is_reachable, parsers
+from capabilities.health_requests import HealthRequest
+from capabilities.parsers import can_be_probed, parsers
 from capabilities.protocols.a2a import A2AParser
 from capabilities.protocols.agh import AGHParser
 from capabilities.protocols.agui import AGUIParser
@@ -37,9 +37,9 @@ DOCUMENTS = sorted(
 def test_its_documents_are_recognised_and_by_nobody_else(name):
     document = sample(name)
 
-    assert AGUIParser().recognises(document)
+    assert AGUIParser().recognizes(document)
     for placed in (document, document | {"url": URL}):
-        assert not any(other.recognises(placed) for other in OTHERS)
+        assert not any(other.recognizes(placed) for other in OTHERS)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
@@ -48,7 +48,7 @@ def test_documents_of_others_are_left_to_them(path):
     documents = document if isinstance(document, list) else [document]
 
     assert not any(
-        AGUIParser().recognises(each) for each in documents if isinstance(each, dict)
+        AGUIParser().recognizes(each) for each in documents if isinstance(each, dict)
     )
 
 
@@ -69,21 +69,21 @@ def test_documents_of_others_are_left_to_them(path):
     ],
 )
 def test_where_another_protocol_sees_its_own_no_order_matters(document):
-    assert any(other.recognises(document) for other in OTHERS)
-    assert not AGUIParser().recognises(document)
+    assert any(other.recognizes(document) for other in OTHERS)
+    assert not AGUIParser().recognizes(document)
 
 
 @pytest.mark.parametrize(
     "document", [{}, {"transport": True}, {"url": URL}, {"name": "x"}, {"tools": []}]
 )
 def test_without_a_category_nothing_is_recognised(document):
-    assert not AGUIParser().recognises(document)
+    assert not AGUIParser().recognizes(document)
 
 
 def test_a_schema_of_its_own_does_not_make_it_foreign():
     schema = {"$schema": "https://ag-ui.com/spec/1.0/schema.json", "state": {}}
 
-    assert AGUIParser().recognises(schema)
+    assert AGUIParser().recognizes(schema)
     assert read(schema).warnings == []
 
 
@@ -182,7 +182,7 @@ def test_tools_and_subagents_are_what_it_offers():
 def test_what_cannot_be_meant_is_told_at_its_place_and_left_out():
     reading = read(sample("wild_courier"))
 
-    assert reading.valid
+    assert reading.is_valid
     assert paths(reading.warnings) == {
         "$.identity.version",
         "$.identity.mood",
@@ -293,7 +293,7 @@ def test_without_an_address_its_name_stands_for_one():
     record, _ = parse({"identity": {"name": "Concierge"}})
 
     assert record.endpoint == "agui:Concierge"
-    assert not is_reachable(record.protocol, record.endpoint)
+    assert not can_be_probed(record.protocol, record.endpoint)
 
 
 @pytest.mark.parametrize("identity", [{}, {"type": "langgraph"}, {"name": "  "}])
@@ -327,7 +327,7 @@ def test_a_flag_is_never_what_an_agent_is_called(document, name):
 def test_an_endless_address_is_no_error_for_being_the_name():
     reading = read({"state": {}}, endpoint=URL + "a" * 500)
 
-    assert reading.valid
+    assert reading.is_valid
 
 
 # Asking, connecting
@@ -343,11 +343,11 @@ def test_an_endless_address_is_no_error_for_being_the_name():
     ],
 )
 def test_its_capabilities_are_asked_for_first_then_the_agent_itself(endpoint, place):
-    asks = AGUIParser().asks(endpoint, "")
+    health_requests = AGUIParser().health_requests(endpoint, "")
 
-    assert asks == [
-        Ask(place, headers={"Accept": "application/json"}),
-        Ask(endpoint, after=(404, 410, 501)),
+    assert health_requests == [
+        HealthRequest(place, headers={"Accept": "application/json"}),
+        HealthRequest(endpoint, only_after_statuses=(404, 410, 501)),
     ]
 
 
@@ -356,7 +356,7 @@ def test_the_snippet_is_a_run_that_ag_ui_takes():
     connection = AGUIParser().connection({}, record)
     words = shlex.split(connection.snippet.replace("\\\n", ""))
 
-    assert [way.address for way in connection.ways] == [URL]
+    assert [way.address for way in connection.endpoints] == [URL]
     assert URL in words
     assert RunAgentInput.model_validate_json(words[words.index("-d") + 1])
 
@@ -365,15 +365,17 @@ def test_an_agent_without_address_cannot_be_connected_to():
     record, _ = parse({"identity": {"name": "n"}})
     connection = AGUIParser().connection({}, record)
 
-    assert connection.remark
-    assert (connection.ways, connection.snippet) == ([], "")
+    assert connection.unavailable_reason
+    assert (connection.endpoints, connection.snippet) == ([], "")
 
 
 # Kinds
 
 
 def test_both_kinds_are_discoverable_and_tools_relied_on():
-    assert [(k.slug, k.discoverable, k.relied_on) for k in AGUIParser.kinds] == [
+    assert [
+        (k.slug, k.discoverable, k.removal_breaks_clients) for k in AGUIParser.kinds
+    ] == [
         ("agui.tool", True, True),
         ("agui.subagent", True, False),
     ]
@@ -382,8 +384,10 @@ def test_both_kinds_are_discoverable_and_tools_relied_on():
 @pytest.mark.parametrize("kind", AGUIParser.kinds, ids=lambda kind: kind.slug)
 def test_a_kind_has_an_icon_and_its_record_class(kind):
     assert kind.icon in ICONS
-    assert kind.record.kind == kind.slug
-    assert {*kind.listed, *kind.searched} <= {f.name for f in fields(kind.record)}
+    assert kind.record_class.kind == kind.slug
+    assert {*kind.list_properties, *kind.search_properties} <= {
+        f.name for f in fields(kind.record_class)
+    }
 
 
 def test_records_can_be_made_again_from_what_is_stored():
@@ -391,7 +395,7 @@ def test_records_can_be_made_again_from_what_is_stored():
 
     for each in record.capabilities:
         stored = json.loads(json.dumps(each.properties))
-        assert type(each).of(each.name, each.description, stored) == each
+        assert type(each).from_stored(each.name, each.description, stored) == each
 
 
 def test_parsing_does_not_wait_for_ag_uis_models():
@@ -417,8 +421,8 @@ def test_samples_are_valid_but_for_the_strands_matrix():
     for path in samples:
         reading = read(json.loads(path.read_text()), protocol="")
         assert reading.protocol == "agui", path.name
-        assert reading.valid is not path.name.startswith("strands"), path.name
-        assert reading.valid or "AWS Strands" in reading.errors[0].message
+        assert reading.is_valid is not path.name.startswith("strands"), path.name
+        assert reading.is_valid or "AWS Strands" in reading.errors[0].message
         assert reading.warnings == [], path.name
 
 

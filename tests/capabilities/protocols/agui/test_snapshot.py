@@ -5,14 +5,14 @@ from ag_ui.core import AgentCapabilities
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capabilities.features import BY_STEPS, AgentFeature
+from capabilities.features import FEATURES_BY_KEY_PATH, AgentFeature
 from capabilities.problems import Problems
 from capabilities.protocols.a2a import A2AParser
 from capabilities.protocols.a2a.records import A2ASkill
-from capabilities.protocols.agui.snapshot import Facts, take_snapshot
+from capabilities.protocols.agui.snapshot import SnapshotSource, take_snapshot
 from capabilities.protocols.mcp import MCPParser
 from capabilities.protocols.mcp.records import MCPPrompt, MCPTool
-from capabilities.spellings import FLAT
+from capabilities.spellings import FLAT_MULTIMODAL_FLAGS
 
 from .reading import DATA, SAMPLES, features, parse, sample
 
@@ -25,12 +25,12 @@ SHARED = [
 
 
 def of_native(document):
-    return take_snapshot(Facts(native=document))
+    return take_snapshot(SnapshotSource(declaration=document))
 
 
 def of_record(record):
     return take_snapshot(
-        Facts(
+        SnapshotSource(
             name=record.name,
             description=record.description,
             version=record.version,
@@ -121,7 +121,7 @@ def test_samples_from_the_world_come_back_whole():
 def test_an_mcp_servers_tools_are_tools():
     schema = {"type": "object"}
     told = take_snapshot(
-        Facts(
+        SnapshotSource(
             name="Desk",
             capabilities=[
                 MCPTool(name="call_tug", description="Ask", input_schema=schema),
@@ -147,7 +147,7 @@ def test_an_mcp_servers_tools_are_tools():
 
 def test_an_a2a_skill_is_no_tool():
     told = take_snapshot(
-        Facts(
+        SnapshotSource(
             capabilities=[
                 A2ASkill(name="draw", output_modes=["image/png"]),
                 AgentFeature(name="transport.streaming", value=True),
@@ -166,7 +166,7 @@ def test_an_a2a_skill_is_no_tool():
 
 def test_identity_is_the_entrys():
     told = take_snapshot(
-        Facts(
+        SnapshotSource(
             name="n",
             description="d",
             version="1",
@@ -197,7 +197,7 @@ def test_features_of_a_wrong_type_and_unknown_ones_are_not_told():
         AgentFeature(name="identity.name", value="not a feature"),
         AgentFeature(name="weather.snow", value=True),
     ]
-    assert take_snapshot(Facts(capabilities=rows)) == {}
+    assert take_snapshot(SnapshotSource(capabilities=rows)) == {}
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_features_of_a_wrong_type_and_unknown_ones_are_not_told():
 def test_every_fixture_of_another_protocol_is_told_validly(parser, folder):
     for path in sorted((DATA / folder).glob("*.json")):
         document = json.loads(path.read_text())
-        if parser.recognises(document):
+        if parser.recognizes(document):
             told = of_record(parser.parse(document, Problems()))
             assert valid(told).identity.name
 
@@ -226,15 +226,19 @@ snake_case = {"multiAgent": "multi_agent", "humanInTheLoop": "human_in_the_loop"
 
 def category_members(category):
     """Names its members have in some revision."""
-    names = {steps[1] for steps in BY_STEPS if steps[0] == category}
+    names = {
+        key_path[1] for key_path in FEATURES_BY_KEY_PATH if key_path[0] == category
+    }
     names |= {"tools": {"items"}, "multiAgent": {"subagents", "subAgents"}}.get(
         category, set()
     )
-    return sorted(names | (set(FLAT) if category == "multimodal" else set()))
+    return sorted(
+        names | (set(FLAT_MULTIMODAL_FLAGS) if category == "multimodal" else set())
+    )
 
 
 def categories():
-    for category in sorted({steps[0] for steps in BY_STEPS}):
+    for category in sorted({key_path[0] for key_path in FEATURES_BY_KEY_PATH}):
         media = st.dictionaries(
             st.sampled_from(["image", "audio", "video", "pdf", "file"]), values
         )
@@ -251,13 +255,17 @@ declarations = st.fixed_dictionaries({}, optional=dict(categories()))
 
 def false_features(told):
     """The standard flags that a snapshot says are false, in either spelling."""
-    flat = {("multimodal", key): steps for key, steps in FLAT.items()}
-    for steps in (*BY_STEPS, *flat):
+    flat = {
+        ("multimodal", key): key_path for key, key_path in FLAT_MULTIMODAL_FLAGS.items()
+    }
+    for key_path in (*FEATURES_BY_KEY_PATH, *flat):
         value = told
-        for step in steps:
+        for step in key_path:
             value = value.get(step) if isinstance(value, dict) else None
         if value is False:
-            yield ".".join(("multimodal", *flat[steps]) if steps in flat else steps)
+            yield ".".join(
+                ("multimodal", *flat[key_path]) if key_path in flat else key_path
+            )
 
 
 def said_false(document, name):
@@ -268,7 +276,11 @@ def said_false(document, name):
         value = inside
         for step in rest:
             value = value.get(step) if isinstance(value, dict) else None
-        flat = [key for key, steps in FLAT.items() if list(steps) == rest]
+        flat = [
+            key
+            for key, key_path in FLAT_MULTIMODAL_FLAGS.items()
+            if list(key_path) == rest
+        ]
         if value is False or any(inside.get(key) is False for key in flat):
             return True
     return False

@@ -3,13 +3,13 @@ import json
 
 import pytest
 
-from capabilities.spellings import spelled, standard_name
+from capabilities.spellings import normalize_spelling, standard_name
 
 from .reading import sample
 
 
 def normalised(document):
-    return spelled(document).document
+    return normalize_spelling(document).document
 
 
 def test_the_seeds_subagents_get_the_name_of_1_0():
@@ -43,25 +43,25 @@ def test_the_seeds_flat_flags_are_nested():
 def test_a_flat_flag_never_overwrites_a_nested_one():
     document = {"multimodal": {"imageInput": False, "input": {"image": True}}}
 
-    result = spelled(document)
+    result = normalize_spelling(document)
 
     assert result.document == {"multimodal": {"input": {"image": True}}}
-    assert result.outdone == ["$.multimodal.imageInput"]
+    assert result.conflicting_paths == ["$.multimodal.imageInput"]
 
 
 def test_a_flat_flag_is_read_where_1_0_has_nothing_sensible():
     said = {"multimodal": {"input": "x", "audioInput": True, "imageInput": False}}
-    result = spelled(said)
+    result = normalize_spelling(said)
 
     nested = {"audio": True, "image": False}
     assert result.document == {"multimodal": {"input": nested}}
-    assert result.unfit == ["$.multimodal.input"]
+    assert result.misplaced_paths == ["$.multimodal.input"]
 
 
 def test_spellings_that_agree_are_no_news():
     both = {"subagents": [{"name": "a"}], "subAgents": [{"name": "a"}]}
 
-    assert spelled({"multiAgent": both}).outdone == []
+    assert normalize_spelling({"multiAgent": both}).conflicting_paths == []
 
 
 @pytest.mark.parametrize("older", ["subAgents", "sub_agents"])
@@ -102,13 +102,18 @@ def test_members_that_nobody_knows_stay_untouched():
 
 
 def test_the_place_as_written_is_remembered():
-    result = spelled(sample("snake_gardener"))
+    result = normalize_spelling(sample("snake_gardener"))
     subagents = ("multiAgent", "subagents")
 
-    assert result.place(subagents) == "$.multi_agent.sub_agents"
-    assert result.place(("multiAgent", "supported")) == "$.multi_agent.supported"
-    assert result.place(("multimodal", "input", "image")) == "$.multimodal.image_input"
-    assert result.place(("multimodal", "output", "audio")) == (
+    assert result.original_path(subagents) == "$.multi_agent.sub_agents"
+    assert (
+        result.original_path(("multiAgent", "supported")) == "$.multi_agent.supported"
+    )
+    assert (
+        result.original_path(("multimodal", "input", "image"))
+        == "$.multimodal.image_input"
+    )
+    assert result.original_path(("multimodal", "output", "audio")) == (
         "$.multimodal.output.audio"
     )
 

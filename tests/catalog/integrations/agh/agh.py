@@ -6,14 +6,14 @@ from uuid import uuid4
 
 from capabilities.problems import Problems
 from capabilities.protocols.agh.documents import CapabilityDocument
-from capabilities.protocols.agh.identifiers import endpoint
-from catalog.models import CatalogEntry, agent_key
-from tests.refusals import assert_refused
+from capabilities.protocols.agh.identifiers import build_endpoint
+from catalog.models import CatalogEntry, compute_agent_key
+from tests.api_errors import assert_error_response
 
 ENVELOPES = "/api/v1/agh/envelopes"
 PEERS = "/api/v1/agh/peers"
-BRIEF = "agh.capabilities_brief"
-CATALOG = "agh.capability_catalog"
+BRIEF_KEY = "agh.capabilities_brief"
+CATALOG_KEY = "agh.capability_catalog"
 LIMIT = 1_048_576
 FALSE_DIGEST = "sha256:" + "0" * 64
 
@@ -22,8 +22,8 @@ def document(name="build-site", **members) -> dict:
     """A capability in full, with the digest that is its own."""
     told = {"id": name, "summary": f"Does {name}.", "outcome": f"{name} is done."}
     told |= members
-    read = CapabilityDocument.read(told, Problems())
-    return {"digest": read.digest()} | told
+    read = CapabilityDocument.parse(told, Problems())
+    return {"digest": read.compute_digest()} | told
 
 
 def card(*ids, peer_id="designer", **members) -> dict:
@@ -36,7 +36,7 @@ def card(*ids, peer_id="designer", **members) -> dict:
         "capabilities": list(ids),
         "artifacts_supported": ["capability"],
         "trust_modes_supported": ["unverified"],
-        **({"ext": {BRIEF: briefs}} if ids else {}),
+        **({"ext": {BRIEF_KEY: briefs}} if ids else {}),
     } | members
 
 
@@ -80,7 +80,7 @@ def rich(*ids, **members) -> dict:
 def response(peer_card: dict, *documents, **members) -> dict:
     """A peer's own answer to somebody's whois, with a catalog."""
     body = {"type": "response", "peer_card": peer_card}
-    ext = {CATALOG: {"capabilities": list(documents)}}
+    ext = {CATALOG_KEY: {"capabilities": list(documents)}}
     heading = {"to": "agentlens", "reply_to": "msg_0", "ext": ext} | members
     return envelope("whois", body, peer_card["peer_id"], **heading)
 
@@ -101,18 +101,18 @@ def send(client, *all_said) -> list[dict]:
 
 def refused(client, said, status: int, code: str, reason: str) -> dict:
     """It is refused with this code, and with AGH's own; returns the error's body."""
-    body = assert_refused(post(client, said), status, code)
+    body = assert_error_response(post(client, said), status, code)
     assert body["details"].get("reason_code") == reason, body
     return body
 
 
-def malformed(client, said) -> str:
+def malformed_error(client, said) -> str:
     """Where it is malformed."""
     return refused(client, said, 400, "INVALID_BODY", "malformed")["details"]["path"]
 
 
 def entry_of(peer_id="designer", channel="builders") -> CatalogEntry:
-    key = agent_key("agh", endpoint(channel, peer_id))
+    key = compute_agent_key("agh", build_endpoint(channel, peer_id))
     return CatalogEntry.objects.select_related("agent_type").get(agent_key=key)
 
 
@@ -128,7 +128,7 @@ def known_in_full(peer_id="designer", channel="builders") -> set[str]:
 
 
 def catalog_of(answer: dict) -> list[dict]:
-    return answer["ext"][CATALOG]["capabilities"]
+    return answer["ext"][CATALOG_KEY]["capabilities"]
 
 
 def ids_of(answer: dict) -> list[str]:

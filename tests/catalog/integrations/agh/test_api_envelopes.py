@@ -6,10 +6,10 @@ import time
 import pytest
 from rest_framework.test import APIClient
 
-from catalog.integrations.agh.inbox import forget_seen
+from catalog.integrations.agh.inbox import delete_expired_envelopes
 from catalog.integrations.agh.models import SeenEnvelope
 from catalog.models import AgentType, Capability, CatalogEntry
-from tests.refusals import assert_refused
+from tests.api_errors import assert_error_response
 
 from .agh import (
     ENVELOPES,
@@ -24,7 +24,7 @@ from .agh import (
     greet,
     greet_with,
     known_in_full,
-    malformed,
+    malformed_error,
     post,
     refused,
     response,
@@ -77,7 +77,7 @@ def padded(size: int) -> bytes:
     ids=str,
 )
 def test_a_malformed_envelope_is_refused_at_its_place(editor, members, path):
-    assert malformed(editor, greet(**members)) == path
+    assert malformed_error(editor, greet(**members)) == path
     assert stored() == 0
 
 
@@ -87,13 +87,13 @@ def test_a_malformed_envelope_is_refused_at_its_place(editor, members, path):
     ids=["none", "blank", "list", "null", "open", "latin", "nan", "deep"],
 )
 def test_what_is_no_json_object_is_malformed(editor, raw):
-    assert malformed(editor, raw) == "$"
+    assert malformed_error(editor, raw) == "$"
 
 
 def test_a_member_given_twice_is_malformed(editor):
     raw = json.dumps(greet())[:-1].encode() + b', "to": "ops"}'
 
-    malformed(editor, raw)
+    malformed_error(editor, raw)
     assert stored() == 0
 
 
@@ -113,7 +113,7 @@ def test_a_member_given_twice_is_malformed(editor):
 def test_a_malformed_card_is_refused_at_its_place(editor, members, path):
     said = envelope("greet", {"peer_card": card() | members})
 
-    assert malformed(editor, said) == path
+    assert malformed_error(editor, said) == path
     assert stored() == 0
 
 
@@ -188,11 +188,11 @@ def test_an_attempt_without_permission_does_not_burn_its_id(viewer, editor):
 
 def test_ids_too_old_to_be_taken_again_are_forgotten(editor):
     send(editor, greet())
-    forget_seen()
+    delete_expired_envelopes()
     assert SeenEnvelope.objects.count() == 1
 
     SeenEnvelope.objects.update(until="2020-01-01T00:00:00Z")
-    forget_seen()
+    delete_expired_envelopes()
     assert not SeenEnvelope.objects.exists()
 
 
@@ -261,7 +261,7 @@ def test_a_false_digest_leaves_what_is_known_as_it_was(editor):
     ids=["none", "bare", "empty", "no digest", "no outcome", "twice"],
 )
 def test_a_malformed_document_is_refused_at_its_place(editor, body, path):
-    assert malformed(editor, envelope("capability", body)) == path
+    assert malformed_error(editor, envelope("capability", body)) == path
     assert stored() == 0
 
 
@@ -284,7 +284,7 @@ def test_an_envelope_of_the_limit_is_taken_and_one_byte_more_is_not(editor):
     ids=["ext", "proof", "body"],
 )
 def test_what_looks_like_a_secret_is_not_taken(editor, members, path):
-    assert malformed(editor, transfer(document(), **members)) == path
+    assert malformed_error(editor, transfer(document(), **members)) == path
     assert stored() == 0
 
 
@@ -324,7 +324,7 @@ def test_one_card_from_the_other_door_silences_no_peer(editor):
 def test_what_looks_like_a_secret_comes_in_by_no_other_door(editor):
     leaky = card(peer_id="leaky", ext={"acme": [{"token": "x"}]})
     answer = editor.post("/api/v1/catalog/register", leaky, format="json")
-    body = assert_refused(answer, 422, "INVALID_DEFINITION")
+    body = assert_error_response(answer, 422, "INVALID_DEFINITION")
 
     assert body["details"]["errors"][0]["path"] == "$.ext.acme[0].token"
     assert stored() == 0
@@ -334,19 +334,19 @@ def test_what_looks_like_a_secret_comes_in_by_no_other_door(editor):
 def test_a_card_is_only_taken_from_its_own_peer(editor, make):
     said = make(card()) | {"from": "somebody-else"}
 
-    assert malformed(editor, said) == "$.body.peer_card.peer_id"
+    assert malformed_error(editor, said) == "$.body.peer_card.peer_id"
     assert stored() == 0
 
 
 def test_a_whois_is_a_request_without_a_card_or_a_response_to_something(editor):
     asking = {"type": "request", "peer_card": card()}
-    assert malformed(editor, envelope("whois", asking)) == "$.body.peer_card"
-    assert malformed(editor, envelope("whois", {"type": "?"})) == "$.body.type"
-    assert malformed(editor, envelope("whois", {})) == "$.body.type"
-    assert malformed(editor, response(card(), reply_to=None)) == "$.reply_to"
+    assert malformed_error(editor, envelope("whois", asking)) == "$.body.peer_card"
+    assert malformed_error(editor, envelope("whois", {"type": "?"})) == "$.body.type"
+    assert malformed_error(editor, envelope("whois", {})) == "$.body.type"
+    assert malformed_error(editor, response(card(), reply_to=None)) == "$.reply_to"
 
 
-LISTED = "$.ext['agh.capability_catalog'].capabilities"
+CATALOG_ITEMS_PATH = "$.ext['agh.capability_catalog'].capabilities"
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,10 @@ LISTED = "$.ext['agh.capability_catalog'].capabilities"
         (lambda: greet("a", "i" * 501), ".peer_card.capabilities[1]"),
         (lambda: transfer(document("i" * 501)), ".capability"),
         (lambda: transfer(document(summary="s" * 20_001)), ".capability"),
-        (lambda: response(card(), document(), document("i" * 501)), f"{LISTED}[1]"),
+        (
+            lambda: response(card(), document(), document("i" * 501)),
+            f"{CATALOG_ITEMS_PATH}[1]",
+        ),
     ],
     ids=["greet name", "greet id", "transfer id", "transfer summary", "response id"],
 )
@@ -366,7 +369,7 @@ def test_what_no_column_has_room_for_is_refused_at_its_place(
 ):
     if is_known:
         send(editor, greet())
-    found = malformed(editor, make())
+    found = malformed_error(editor, make())
 
     assert found == (path if path.startswith("$") else f"$.body{path}")
 
@@ -377,7 +380,7 @@ def test_who_sends_too_many_is_told_that_we_are_busy(editor, settings):
     answer = post(editor, greet())
 
     assert answer.headers["Retry-After"]
-    assert_refused(answer, 429, "RATE_LIMITED")
+    assert_error_response(answer, 429, "RATE_LIMITED")
     assert answer.json()["details"]["reason_code"] == "busy"
 
 
@@ -387,7 +390,7 @@ def test_who_sends_too_many_is_told_that_we_are_busy(editor, settings):
     ids=["greet", "capability", "whois response"],
 )
 def test_a_viewer_may_ask_but_not_tell(viewer, make):
-    assert_refused(post(viewer, make()), 403, "PERMISSION_DENIED")
+    assert_error_response(post(viewer, make()), 403, "PERMISSION_DENIED")
     assert stored() == 0
     assert [answer["from"] for answer in send(viewer, whois())] == ["agentlens"]
 
@@ -395,27 +398,29 @@ def test_a_viewer_may_ask_but_not_tell(viewer, make):
 def test_a_stranger_may_neither_send_nor_read():
     stranger = APIClient()
 
-    assert_refused(post(stranger, whois()), 401, "NOT_AUTHENTICATED")
+    assert_error_response(post(stranger, whois()), 401, "NOT_AUTHENTICATED")
     for place in (f"{PEERS}/agentlens", f"{PEERS}/agentlens/capabilities/x"):
-        assert_refused(stranger.get(place), 401, "NOT_AUTHENTICATED")
+        assert_error_response(stranger.get(place), 401, "NOT_AUTHENTICATED")
 
 
 def test_parameters_nobody_knows_are_refused(editor):
     raw = json.dumps(whois())
     place = f"{ENVELOPES}?channel=builders"
     sent = editor.generic("POST", place, raw, content_type="application/json")
-    assert_refused(sent, 400, "INVALID_PARAMETER")
+    assert_error_response(sent, 400, "INVALID_PARAMETER")
     for place in (f"{PEERS}/agentlens", f"{PEERS}/agentlens/capabilities/x"):
         for query in ("q=1", "channel=a&channel=b"):
             answer = editor.get(f"{place}?{query}")
-            assert_refused(answer, 400, "INVALID_PARAMETER")
+            assert_error_response(answer, 400, "INVALID_PARAMETER")
 
 
 def test_other_methods_and_media_types_are_refused(editor):
-    assert_refused(editor.get(ENVELOPES), 405, "METHOD_NOT_ALLOWED")
-    assert_refused(editor.delete(f"{PEERS}/agentlens"), 405, "METHOD_NOT_ALLOWED")
+    assert_error_response(editor.get(ENVELOPES), 405, "METHOD_NOT_ALLOWED")
+    assert_error_response(
+        editor.delete(f"{PEERS}/agentlens"), 405, "METHOD_NOT_ALLOWED"
+    )
     sent = editor.generic("POST", ENVELOPES, "{}", content_type="text/plain")
-    assert_refused(sent, 415, "UNSUPPORTED_MEDIA_TYPE")
+    assert_error_response(sent, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
 def test_the_later_revision_is_taken_too(editor):

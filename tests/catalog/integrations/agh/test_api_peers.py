@@ -6,11 +6,11 @@ from urllib.parse import quote
 import pytest
 
 from catalog.models import CatalogEntry, DefinitionChange, Source, Status
-from tests.refusals import assert_refused
+from tests.api_errors import assert_error_response
 
 from .agh import (
-    BRIEF,
-    CATALOG,
+    BRIEF_KEY,
+    CATALOG_KEY,
     LIMIT,
     PEERS,
     capabilities,
@@ -136,18 +136,18 @@ def test_no_list_of_a_card_is_ever_null(editor):
 
 
 def test_a_card_keeps_what_we_do_not_know_and_hides_no_catalog(editor):
-    ext = {"acme.rates": [1, 2.5, None], CATALOG: {"capabilities": [document()]}}
+    ext = {"acme.rates": [1, 2.5, None], CATALOG_KEY: {"capabilities": [document()]}}
     stated = card("a", ext=card("a")["ext"] | ext, future={"x": [1]})
     send(editor, greet_with(stated))
 
     told = editor.get(f"{PEERS}/designer").json()
-    del stated["ext"][CATALOG]
+    del stated["ext"][CATALOG_KEY]
     assert told == stated
 
 
 def test_a_brief_that_does_not_match_is_advice_and_no_more(editor):
     odd = [{"id": "other", "summary": "?"}, 7, {"id": "a"}]
-    send(editor, greet_with(card("a", "b", ext={BRIEF: odd})))
+    send(editor, greet_with(card("a", "b", ext={BRIEF_KEY: odd})))
 
     assert set(capabilities()) == {"a", "b"}
 
@@ -164,7 +164,7 @@ def test_the_card_of_agentlens_itself(viewer):
         "trust_modes_supported": ["unverified"],
     }
     answer = viewer.get(place("x", "agentlens"))
-    assert_refused(answer, 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
 
 
 def test_a_peer_is_told_of_the_channel_asked_for_or_of_its_latest_greet(editor):
@@ -209,21 +209,21 @@ def test_a_document_is_told_of_the_channel_asked_for(editor):
 def test_a_peer_nobody_knows_is_not_found(editor, path):
     send(editor, greet())
 
-    assert_refused(editor.get(f"{PEERS}/{path}"), 404, "PEER_NOT_FOUND")
+    assert_error_response(editor.get(f"{PEERS}/{path}"), 404, "PEER_NOT_FOUND")
 
 
 @pytest.mark.parametrize("channel", ["%00", "BAD", "a/b", "x" * 65])
 def test_a_channel_that_can_be_none_is_a_bad_parameter(editor, channel):
     answer = editor.get(f"{PEERS}/designer?channel={channel}")
 
-    assert_refused(answer, 400, "INVALID_PARAMETER")
+    assert_error_response(answer, 400, "INVALID_PARAMETER")
 
 
 def test_an_agent_of_another_protocol_is_no_peer(editor):
     document = {"name": "designer", "capabilities": ["x"]}
     editor.post("/api/v1/catalog/register", document, format="json")
 
-    assert_refused(editor.get(f"{PEERS}/designer"), 404, "PEER_NOT_FOUND")
+    assert_error_response(editor.get(f"{PEERS}/designer"), 404, "PEER_NOT_FOUND")
 
 
 def test_a_document_is_kept_word_for_word(editor):
@@ -301,7 +301,7 @@ def test_a_transfer_is_never_larger_than_an_envelope_may_be(editor):
     send(editor, compact(said))
     answer = editor.get(place("a"))
 
-    body = assert_refused(answer, 413, "BODY_TOO_LARGE")
+    body = assert_error_response(answer, 413, "BODY_TOO_LARGE")
     assert body["details"]["reason_code"] == "internal"
     assert "its transfer has" in body["error"]
 
@@ -345,11 +345,11 @@ def test_what_is_only_briefly_known_cannot_be_handed_over(editor, capability_id)
     send(editor, greet("build-site", "review-copy"), transfer(document()))
 
     answer = editor.get(place(capability_id))
-    assert_refused(answer, 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
 
 
 def test_a_transfer_of_an_unknown_peer_is_of_no_peer(editor):
-    assert_refused(editor.get(place("a", "nobody")), 404, "PEER_NOT_FOUND")
+    assert_error_response(editor.get(place("a", "nobody")), 404, "PEER_NOT_FOUND")
 
 
 @pytest.mark.parametrize("capability_id", AWKWARD, ids=ascii)
@@ -375,7 +375,7 @@ def test_a_card_registered_at_the_other_door_wipes_no_document(editor):
 def test_talk_about_a_peer_does_not_make_it_one(editor):
     send(editor, envelope("say", {"text": "hello"}))
 
-    assert_refused(editor.get(f"{PEERS}/designer"), 404, "PEER_NOT_FOUND")
+    assert_error_response(editor.get(f"{PEERS}/designer"), 404, "PEER_NOT_FOUND")
 
 
 def test_an_answer_without_a_catalog_is_read_like_a_greet(editor):

@@ -5,16 +5,16 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from capabilities.protocols.agh.cards import MEMBERS as CARD_MEMBERS
-from capabilities.protocols.agh.documents import ON_THE_WIRE
-from capabilities.protocols.agh.envelopes import MEMBERS
-from catalog.integrations.agh.local_files import import_local
+from capabilities.protocols.agh.cards import CARD_MEMBERS
+from capabilities.protocols.agh.documents import WIRE_MEMBERS
+from capabilities.protocols.agh.envelopes import ENVELOPE_MEMBERS
+from catalog.integrations.agh.local_files import import_directory
 from catalog.integrations.agh.models import SeenEnvelope
 from catalog.models import CatalogEntry
 from tests.capabilities.protocols.agh.test_round_trips import EXTS
 
 from .agh import (
-    BRIEF,
+    BRIEF_KEY,
     PEERS,
     card,
     document,
@@ -53,9 +53,9 @@ in_database = settings(
 @in_database
 @given(
     ext=EXTS,
-    members=apart(MEMBERS),
+    members=apart(ENVELOPE_MEMBERS),
     beside=apart({"capability"}),
-    inside=apart({*ON_THE_WIRE}),
+    inside=apart({*WIRE_MEMBERS}),
 )
 def test_a_transfer_is_handed_on_with_all_that_came_along(
     editor, ext, members, beside, inside
@@ -70,18 +70,18 @@ def test_a_transfer_is_handed_on_with_all_that_came_along(
 
     for told in (first, again):
         assert json.dumps(told.get("ext", {})) == json.dumps(ext)
-        assert beyond(told, MEMBERS) == beyond(members, MEMBERS)
+        assert beyond(told, ENVELOPE_MEMBERS) == beyond(members, ENVELOPE_MEMBERS)
         assert beyond(told["body"], {"capability"}) == json.dumps(beside)
         capability = told["body"]["capability"]
-        assert beyond(capability, ON_THE_WIRE) == json.dumps(inside)
+        assert beyond(capability, WIRE_MEMBERS) == json.dumps(inside)
 
 
 @in_database
-@given(ext=apart({BRIEF}), members=apart({*CARD_MEMBERS, "channel"}), brief=EXTS)
+@given(ext=apart({BRIEF_KEY}), members=apart({*CARD_MEMBERS, "channel"}), brief=EXTS)
 def test_a_card_is_told_with_all_that_came_along(editor, ext, members, brief):
     CatalogEntry.objects.all().delete()
     briefs = [brief | {"id": "a", "summary": "Does a."}]
-    stated = card("a", ext={"z": 1, BRIEF: briefs, **ext}, **members)
+    stated = card("a", ext={"z": 1, BRIEF_KEY: briefs, **ext}, **members)
     send(editor, greet_with(stated))
     told = editor.get(f"{PEERS}/designer").json()
     (answer,) = send(editor, whois(to="designer"))
@@ -105,7 +105,7 @@ def test_a_document_of_files_is_handed_over_in_the_channel_asked_for(editor, tmp
     told = {key: value for key, value in document("a").items() if key != "digest"}
     file = tmp_path / "designer" / "capabilities.json"
     file.write_text(json.dumps({"capabilities": [told]}))
-    import_local(tmp_path / "designer")
+    import_directory(tmp_path / "designer")
     place = f"{PEERS}/designer/capabilities/a"
 
     assert editor.get(f"{place}?channel=builders").json()["channel"] == "builders"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from .agh import (
-    BRIEF,
-    CATALOG,
+    BRIEF_KEY,
+    CATALOG_KEY,
     FALSE_DIGEST,
     LIMIT,
     PEERS,
@@ -21,7 +21,7 @@ from .agh import (
     greet_with,
     ids_of,
     known_in_full,
-    malformed,
+    malformed_error,
     post,
     refused,
     response,
@@ -71,7 +71,7 @@ def asked(client, to="designer", **ext) -> dict:
 def designer(editor):
     """The peer of the seed's examples, and its one whole document."""
     peer_card = sample("whois_response")["body"]["peer_card"]
-    (whole,) = sample("whois_response")["ext"][CATALOG]["capabilities"]
+    (whole,) = sample("whois_response")["ext"][CATALOG_KEY]["capabilities"]
     send(editor, greet_with(peer_card), transfer(own_digest(whole), sender=DESIGNER))
 
 
@@ -80,9 +80,9 @@ def test_the_examples_request_is_answered_by_the_examples_response(designer, vie
     (answer,) = send(viewer, request)
 
     expected = sample("whois_response")
-    digest = answer["ext"][CATALOG]["capabilities"][0]["digest"]
+    digest = answer["ext"][CATALOG_KEY]["capabilities"][0]["digest"]
     assert digest.startswith(FULL)
-    expected["ext"][CATALOG]["capabilities"][0]["digest"] = digest
+    expected["ext"][CATALOG_KEY]["capabilities"][0]["digest"] = digest
     assert abs(answer["ts"] - now()) <= 2
     ours = {"id": answer["id"], "ts": answer["ts"]}
     assert answer == expected | ours
@@ -116,7 +116,7 @@ def test_the_full_catalog_never_rides_inside_peer_card_ext(editor):
     send(editor, greet("a"), transfer(document("a")))
 
     told = asked(editor, **rich())["body"]["peer_card"]
-    assert list(told["ext"]) == [BRIEF]
+    assert list(told["ext"]) == [BRIEF_KEY]
 
 
 def test_a_catalog_must_be_projected_into_the_card_in_two_places(editor):
@@ -124,8 +124,8 @@ def test_a_catalog_must_be_projected_into_the_card_in_two_places(editor):
 
     told = asked(editor)["body"]["peer_card"]
     assert told["capabilities"] == ["b", "a"]
-    assert [brief["id"].strip() for brief in told["ext"][BRIEF]] == ["b", "a"]
-    assert [set(brief) for brief in told["ext"][BRIEF]] == [{"id", "summary"}] * 2
+    assert [brief["id"].strip() for brief in told["ext"][BRIEF_KEY]] == ["b", "a"]
+    assert [set(brief) for brief in told["ext"][BRIEF_KEY]] == [{"id", "summary"}] * 2
 
 
 def test_a_peer_without_a_catalog_must_still_emit_an_empty_list(editor):
@@ -133,19 +133,19 @@ def test_a_peer_without_a_catalog_must_still_emit_an_empty_list(editor):
 
     assert asked(editor)["body"]["peer_card"]["capabilities"] == []
     nothing = envelope("greet", {"peer_card": card(capabilities=None)})
-    assert malformed(editor, nothing) == "$.body.peer_card.capabilities"
+    assert malformed_error(editor, nothing) == "$.body.peer_card.capabilities"
 
 
 def test_a_peer_without_a_catalog_must_omit_the_brief(editor):
-    send(editor, greet_with(card(ext={BRIEF: []})))
+    send(editor, greet_with(card(ext={BRIEF_KEY: []})))
 
-    assert BRIEF not in asked(editor)["body"]["peer_card"].get("ext", {})
+    assert BRIEF_KEY not in asked(editor)["body"]["peer_card"].get("ext", {})
 
 
 def test_receivers_must_treat_the_brief_as_advisory(editor):
     """It proves nothing: what is only claimed is neither listed nor handed over."""
     claim = {"id": "a", "summary": "s", "outcome": "o", "constraints": ["c"]}
-    send(editor, greet_with(card("a", ext={BRIEF: [claim]})))
+    send(editor, greet_with(card("a", ext={BRIEF_KEY: [claim]})))
 
     assert catalog_of(asked(editor, **rich())) == []
     assert editor.get(f"{PEERS}/designer/capabilities/a").status_code == 404
@@ -153,7 +153,7 @@ def test_receivers_must_treat_the_brief_as_advisory(editor):
 
 
 def test_include_must_contain_the_word_to_trigger_rich_discovery(designer, viewer):
-    assert CATALOG in asked(viewer, DESIGNER, **rich())["ext"]
+    assert CATALOG_KEY in asked(viewer, DESIGNER, **rich())["ext"]
     words = {"agh.include": ["catalog", "capability"]}
     assert "ext" not in asked(viewer, DESIGNER, **words)
 
@@ -171,7 +171,7 @@ def test_receivers_should_ignore_unknown_values_inside_include(designer, viewer)
 def test_without_the_word_the_responder_must_not_add_a_catalog(designer, viewer):
     answer = asked(viewer, DESIGNER, **{"agh.capability_ids": ["build-site"]})
 
-    assert CATALOG not in answer.get("ext", {})
+    assert CATALOG_KEY not in answer.get("ext", {})
 
 
 def test_id_summary_and_outcome_are_always_present(editor):
@@ -218,14 +218,14 @@ def test_the_response_still_carries_the_normal_card(designer, viewer):
 def test_without_a_local_catalog_the_list_must_be_empty(editor):
     send(editor, greet())
 
-    assert asked(editor, **rich())["ext"] == {CATALOG: {"capabilities": []}}
+    assert asked(editor, **rich())["ext"] == {CATALOG_KEY: {"capabilities": []}}
     assert catalog_of(asked(editor, "agentlens", **rich())) == []
 
 
 def test_when_the_filter_leaves_nothing_the_list_must_be_empty(designer, viewer):
     ext = asked(viewer, DESIGNER, **rich("review-copy", "unknown"))["ext"]
 
-    assert ext == {CATALOG: {"capabilities": []}}
+    assert ext == {CATALOG_KEY: {"capabilities": []}}
 
 
 def test_responses_over_the_limit_must_be_rejected_before_emission(editor):
@@ -279,7 +279,7 @@ def test_brief_only_lists_ids_and_summaries(editor):
 
     told = asked(editor, **rich())["body"]["peer_card"]
     assert told["capabilities"] == ["a"]
-    assert told["ext"][BRIEF] == [{"id": "a", "summary": "Does a."}]
+    assert told["ext"][BRIEF_KEY] == [{"id": "a", "summary": "Does a."}]
 
 
 def test_unknown_extension_keys_must_be_preserved_when_forwarding(editor):

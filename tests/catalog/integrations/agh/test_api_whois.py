@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from catalog.models import CatalogEntry, Status
 
 from .agh import (
-    BRIEF,
-    CATALOG,
+    BRIEF_KEY,
+    CATALOG_KEY,
     FALSE_DIGEST,
     LIMIT,
     PEERS,
@@ -23,7 +23,7 @@ from .agh import (
     greet_with,
     ids_of,
     known_in_full,
-    malformed,
+    malformed_error,
     post,
     refused,
     response,
@@ -82,7 +82,7 @@ def test_agentlens_answers_for_itself_in_every_channel(viewer):
 
     assert answer["body"]["peer_card"]["peer_id"] == "agentlens"
     assert answer["body"]["peer_card"]["capabilities"] == []
-    assert BRIEF not in answer["body"]["peer_card"].get("ext", {})
+    assert BRIEF_KEY not in answer["body"]["peer_card"].get("ext", {})
     assert catalog_of(answer) == []
 
 
@@ -172,7 +172,7 @@ def test_full_documents_are_only_told_on_request(designer, viewer):
     (brief,) = send(viewer, whois(to="designer"))
     (full,) = send(viewer, whois(to="designer", ext=rich()))
 
-    assert CATALOG not in brief.get("ext", {})
+    assert CATALOG_KEY not in brief.get("ext", {})
     assert brief["body"] == full["body"]
 
 
@@ -180,7 +180,7 @@ def test_only_what_is_known_in_full_is_told_in_catalog_order(designer, viewer):
     (answer,) = send(viewer, whois(to="designer", ext=rich()))
 
     assert catalog_of(answer) == [document("a"), document("c")]
-    assert set(answer["ext"]) == {CATALOG}
+    assert set(answer["ext"]) == {CATALOG_KEY}
 
 
 def test_a_filter_keeps_the_order_and_the_whole_card(designer, viewer):
@@ -207,7 +207,7 @@ def test_a_filter_that_lets_nothing_through_leaves_an_empty_list(designer, viewe
     ext = rich() | {"agh.capability_ids": ids}
     (answer,) = send(viewer, whois(to="designer", ext=ext))
 
-    assert answer["ext"] == {CATALOG: {"capabilities": []}}
+    assert answer["ext"] == {CATALOG_KEY: {"capabilities": []}}
 
 
 def test_a_peer_known_only_briefly_or_without_a_catalog_tells_an_empty_list(editor):
@@ -226,7 +226,7 @@ def test_an_include_that_does_not_say_so_is_no_request(designer, viewer, include
     ext = {"agh.include": include, "agh.capability_ids": ["a"]}
     (answer,) = send(viewer, whois(to="designer", ext=ext))
 
-    assert CATALOG not in answer.get("ext", {})
+    assert CATALOG_KEY not in answer.get("ext", {})
 
 
 def test_unknown_words_in_an_include_are_passed_over(designer, viewer):
@@ -320,9 +320,9 @@ def test_of_a_catalog_with_a_false_digest_nothing_is_believed(editor):
     ids=json.dumps,
 )
 def test_a_malformed_catalog_is_refused_with_its_envelope(editor, catalog):
-    path = malformed(editor, response(card("a"), ext={CATALOG: catalog}))
+    path = malformed_error(editor, response(card("a"), ext={CATALOG_KEY: catalog}))
 
-    assert path.startswith(f"$.ext['{CATALOG}']")
+    assert path.startswith(f"$.ext['{CATALOG_KEY}']")
     assert not CatalogEntry.objects.exists()
 
 
@@ -341,7 +341,7 @@ def test_a_filtered_catalog_with_a_narrowed_card_wipes_nothing(designer, editor)
     (answer,) = send(editor, whois(to="designer"))
     told = answer["body"]["peer_card"]
     assert told["capabilities"] == ["b", "a", "c"]
-    assert [brief["id"] for brief in told["ext"][BRIEF]] == ["b", "a", "c"]
+    assert [brief["id"] for brief in told["ext"][BRIEF_KEY]] == ["b", "a", "c"]
     assert told["display_name"] == "New name"
 
 

@@ -11,19 +11,23 @@ from django.db import connections
 from capabilities.protocols.agh import members, merging
 from capabilities.protocols.agh.catalogs import CatalogRequest
 from capabilities.protocols.agh.envelopes import Envelope
-from capabilities.protocols.agh.refusals import ReasonCode, Refusal, TooLarge
+from capabilities.protocols.agh.errors import (
+    EnvelopeError,
+    EnvelopeTooLarge,
+    ReasonCode,
+)
 from catalog.health.scheduler import Prober
 from catalog.ingestion import definition as definition_module
 from catalog.integrations.agh import inbox as taking
 from catalog.integrations.agh import responder as answering
-from catalog.integrations.agh.directory import find_peer, with_documents
-from catalog.integrations.agh.inbox import take
-from catalog.integrations.agh.local_files import import_local
+from catalog.integrations.agh.directory import find_peer, iter_peers_with_documents
+from catalog.integrations.agh.inbox import process_envelope
+from catalog.integrations.agh.local_files import import_directory
 from catalog.integrations.agh.models import SeenEnvelope
 from catalog.models import CatalogEntry, Source, Status
 from catalog.registration.export import export_lines, import_line
 from tests.catalog.integrations.agh.agh import (
-    BRIEF,
+    BRIEF_KEY,
     FALSE_DIGEST,
     PEERS,
     capabilities,
@@ -50,7 +54,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 def hear(*all_said: dict) -> None:
     for said in all_said:
-        take(Envelope.parse(said, int(time.time())))
+        process_envelope(Envelope.parse(said, int(time.time())))
 
 
 def heard_in_thread(said: dict) -> None:
@@ -67,7 +71,7 @@ def hear_together(all_said: list[dict]) -> None:
 
 def documents(peer) -> list[str]:
     """The ids of what is known in full of a peer, as it is told."""
-    found = with_documents([peer], CatalogRequest(wanted=True))
+    found = iter_peers_with_documents([peer], CatalogRequest(include_documents=True))
     return [each.id for _, told in found for each in told]
 
 
@@ -180,7 +184,7 @@ def test_of_twenty_equal_envelopes_at_once_one_is_taken():
     def taken(_) -> bool:
         try:
             heard_in_thread(said)
-        except Refusal as refused:
+        except EnvelopeError as refused:
             return refused.reason_code != ReasonCode.DUPLICATE
         return True
 
@@ -191,8 +195,8 @@ def test_of_twenty_equal_envelopes_at_once_one_is_taken():
 @pytest.mark.django_db(transaction=True)
 def test_a_catalog_read_from_files_is_declared_and_never_probed(tmp_path):
     write(tmp_path / "designer", document("a"))
-    entry = import_local(tmp_path / "designer").entry
-    async_to_sync(Prober().round)()
+    entry = import_directory(tmp_path / "designer").entry
+    async_to_sync(Prober().probe_all_due)()
 
     entry.refresh_from_db()
     assert entry.agent_type.endpoint == "agh:designer"
@@ -203,7 +207,7 @@ def test_a_catalog_read_from_files_is_declared_and_never_probed(tmp_path):
 
 def test_a_catalog_read_from_files_is_known_in_full_but_unverified(tmp_path):
     write(tmp_path / "designer", document("b"), document("a"))
-    import_local(tmp_path / "designer")
+    import_directory(tmp_path / "designer")
 
     told = capabilities(channel="")["a"]
     assert told["digest"] == document("a")["digest"]
@@ -217,7 +221,7 @@ def test_a_peer_of_files_that_greets_is_one_peer_with_all_that_is_known(
     tmp_path, editor
 ):
     write(tmp_path / "designer", document("a"), document("b"))
-    import_local(tmp_path / "designer")
+    import_directory(tmp_path / "designer")
     newer = document("b", summary="Does it better.")
     hear(greet("b", "c"), transfer(newer))
 
@@ -239,9 +243,9 @@ def fetched(client, name) -> dict:
 
 
 def test_more_than_could_ever_be_told_of_a_peer_is_not_kept(monkeypatch):
-    monkeypatch.setattr(taking, "HOARD_LIMIT", 3000)
+    monkeypatch.setattr(taking, "PEER_DOCUMENTS_LIMIT", 3000)
     hear(greet("a"), *(transfer(document(n, outcome="x" * 1000)) for n in "ab"))
-    with pytest.raises(TooLarge):
+    with pytest.raises(EnvelopeTooLarge):
         hear(transfer(document("c", outcome="x" * 1000)))
 
     # One that takes the place of another is no more than before.
@@ -258,7 +262,7 @@ def test_where_there_is_no_room_for_all_a_peer_s_own_word_counts(monkeypatch):
 
 
 def test_a_member_of_a_card_that_we_keep_for_ourselves_is_refused():
-    with pytest.raises(Refusal, match=r"peer_card\.channel"):
+    with pytest.raises(EnvelopeError, match=r"peer_card\.channel"):
         hear(greet_with(card("a", channel="elsewhere")))
 
 
@@ -266,8 +270,8 @@ def test_who_asked_for_too_much_may_ask_the_same_again(monkeypatch):
     hear(greet("a"), transfer(document("a", outcome="x" * 1000)))
     asked = whois("a", to="designer", ext=rich())
     with monkeypatch.context() as patched:
-        patched.setattr(members, "BYTES_LIMIT", 1000)
-        with pytest.raises(TooLarge):
+        patched.setattr(members, "ENVELOPE_BYTES_LIMIT", 1000)
+        with pytest.raises(EnvelopeTooLarge):
             hear(asked)
     hear(asked)
 
@@ -283,9 +287,9 @@ def test_questions_are_remembered_no_longer_than_they_could_come_again():
 
 def test_what_was_taken_out_of_the_files_is_gone_with_the_next_import(tmp_path):
     write(tmp_path / "designer", document("a"), document("b"))
-    import_local(tmp_path / "designer")
+    import_directory(tmp_path / "designer")
     write(tmp_path / "designer", document("b"))
-    import_local(tmp_path / "designer")
+    import_directory(tmp_path / "designer")
 
     assert set(capabilities(channel="")) == {"b"}
 
@@ -331,7 +335,7 @@ def test_the_page_of_a_peer_shows_the_whole_document(page):
 
 def test_the_page_says_when_nobody_vouched_for_the_digest(page, tmp_path):
     write(tmp_path / "designer", document("a"))
-    import_local(tmp_path / "designer")
+    import_directory(tmp_path / "designer")
     text = page("")
 
     assert "Verified" not in text
@@ -390,7 +394,7 @@ def test_the_index_of_capabilities_lists_what_peers_offer(client):
 
 def test_a_refused_transfer_leaves_the_page_as_it_was(page):
     hear(greet("a"))
-    with pytest.raises(Refusal, match="digest"):
+    with pytest.raises(EnvelopeError, match="digest"):
         hear(transfer(document("a", digest=FALSE_DIGEST)))
 
     assert "The whole document" not in page()
@@ -406,7 +410,7 @@ def test_the_page_of_one_that_is_only_heard_speaks_of_no_milliseconds(page):
 
 
 def test_nobody_speaks_as_ourselves():
-    with pytest.raises(Refusal):
+    with pytest.raises(EnvelopeError):
         hear(greet("a", sender="agentlens"))
 
     assert not CatalogEntry.objects.exists()
@@ -414,7 +418,7 @@ def test_nobody_speaks_as_ourselves():
 
 def ask(query="", **members) -> list[dict]:
     said = whois(query, **members)
-    answers = take(Envelope.parse(said, int(time.time())))
+    answers = process_envelope(Envelope.parse(said, int(time.time())))
     return sorted((each.raw for each in answers), key=lambda raw: raw["from"])
 
 
@@ -431,7 +435,7 @@ def test_what_only_a_transfer_brought_is_found_and_told_like_the_rest():
     (answer,) = ask(to="coder", ext=rich())
     told = answer["body"]["peer_card"]
     assert told["capabilities"] == ["a1", "b1"]
-    assert [brief["id"] for brief in told["ext"][BRIEF]] == ["a1", "b1"]
+    assert [brief["id"] for brief in told["ext"][BRIEF_KEY]] == ["a1", "b1"]
     assert ids_of(answer) == ["a1", "b1"]
 
 
@@ -440,7 +444,7 @@ def test_what_only_a_transfer_brought_is_found_and_told_like_the_rest():
     [
         {"capabilities": [" b ", "", "a"]},
         {"capabilities": ["b", "a"], "ext": {}},
-        {"capabilities": ["b", "a"], "ext": {BRIEF: [{"id": "a", "summary": 5}]}},
+        {"capabilities": ["b", "a"], "ext": {BRIEF_KEY: [{"id": "a", "summary": 5}]}},
     ],
 )
 def test_a_brief_is_always_told_entry_by_entry(stated):
@@ -449,13 +453,13 @@ def test_a_brief_is_always_told_entry_by_entry(stated):
     told = answer["body"]["peer_card"]
 
     assert told["capabilities"] == ["b", "a"]
-    assert [brief["id"] for brief in told["ext"][BRIEF]] == ["b", "a"]
-    assert all(isinstance(brief["summary"], str) for brief in told["ext"][BRIEF])
+    assert [brief["id"] for brief in told["ext"][BRIEF_KEY]] == ["b", "a"]
+    assert all(isinstance(brief["summary"], str) for brief in told["ext"][BRIEF_KEY])
 
 
 def test_peers_of_files_are_asked_in_any_channel(tmp_path):
     write(tmp_path / "coder", document("a"))
-    import_local(tmp_path / "coder")
+    import_directory(tmp_path / "coder")
 
     assert who("a") == who("a", channel="elsewhere") == ["coder"]
     (answer,) = ask(to="coder", ext=rich(), channel="elsewhere")
@@ -474,7 +478,7 @@ def test_peers_of_files_are_asked_in_any_channel(tmp_path):
 )
 def test_what_is_for_somebody_we_do_not_know_is_not_for_us(said):
     said |= {"ts": int(time.time())}
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(EnvelopeError) as refused:
         hear(said)
 
     assert refused.value.reason_code == ReasonCode.NOT_TARGET
@@ -489,7 +493,7 @@ def test_what_is_for_us_or_for_one_we_know_is_taken(to):
 
 
 def test_a_privilege_is_not_handed_over_unproven_nor_told_for_another():
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(EnvelopeError) as refused:
         hear(transfer(document("task.write")))
     assert refused.value.reason_code == ReasonCode.VERIFICATION_FAILED
 
@@ -499,12 +503,12 @@ def test_a_privilege_is_not_handed_over_unproven_nor_told_for_another():
     (answer,) = ask(to="designer", ext=rich())
     assert answer["body"]["peer_card"]["capabilities"] == ["a"]
     assert ids_of(answer) == []
-    assert answering.transfer(find_peer("designer"), "task.write") is None
+    assert answering.build_transfer(find_peer("designer"), "task.write") is None
 
 
 def test_a_privilege_is_no_more_taken_out_of_a_catalog_unproven():
     said = response(card("a"), document("a"), document("task.write"))
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(EnvelopeError) as refused:
         hear(said)
     assert refused.value.reason_code == ReasonCode.VERIFICATION_FAILED
     assert not CatalogEntry.objects.exists()
@@ -554,7 +558,7 @@ def test_a_peer_that_takes_another_name_is_found_by_it(viewer):
 def test_a_peer_has_so_many_capabilities_and_no_more(monkeypatch):
     monkeypatch.setattr(definition_module, "CAPABILITY_LIMIT", 3)
     hear(greet("a", "b"), transfer(document("c")))
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(EnvelopeError) as refused:
         hear(transfer(document("d")))
 
     assert "over 3" in refused.value.message
@@ -563,7 +567,7 @@ def test_a_peer_has_so_many_capabilities_and_no_more(monkeypatch):
 
 def test_among_many_peers_the_one_that_is_meant_answers(monkeypatch):
     """However many there are before it, and with so many answers and no more."""
-    monkeypatch.setattr(answering, "ANSWERS_LIMIT", 3)
+    monkeypatch.setattr(answering, "RESPONSES_LIMIT", 3)
     for n in range(12):
         hear(greet(f"cap-{n}", sender=f"peer-{n}"))
 
@@ -572,7 +576,7 @@ def test_among_many_peers_the_one_that_is_meant_answers(monkeypatch):
 
 
 def test_answers_are_bounded_in_all(monkeypatch):
-    monkeypatch.setattr(answering, "BYTES_LIMIT", 2000)
+    monkeypatch.setattr(answering, "RESPONSES_BYTES_LIMIT", 2000)
     for n in range(12):
         hear(greet("a", sender=f"peer-{n}"))
     said = sum(len(json.dumps(raw)) for raw in ask("a"))
@@ -582,7 +586,7 @@ def test_answers_are_bounded_in_all(monkeypatch):
 
 @pytest.mark.parametrize("key", ["id", "reply_to", "trace_id", "workspace_id"])
 def test_what_every_answer_repeats_is_short(key):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(EnvelopeError) as refused:
         ask(**{key: "x" * 257})
 
     assert (refused.value.reason_code, refused.value.path) == ("malformed", f"$.{key}")

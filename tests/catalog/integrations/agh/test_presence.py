@@ -33,7 +33,7 @@ def probe_after(seconds: int) -> str:
     now = timezone.now()
     then = now - timedelta(seconds=seconds)
     CatalogEntry.objects.update(last_success_at=then, next_probe_at=now)
-    async_to_sync(Prober().round)()
+    async_to_sync(Prober().probe_all_due)()
     return entry_of().status
 
 
@@ -45,7 +45,7 @@ def test_a_peer_that_falls_silent_goes_away_and_comes_back_with_a_greet():
         Status.DEGRADED,
         Status.OFFLINE,
     ]
-    assert re.fullmatch(r"Has not been heard for 6\d s", entry_of().last_error)
+    assert re.fullmatch(r"The last announcement was 6\d s ago", entry_of().last_error)
     hear(greet("a"))
 
     entry = entry_of()
@@ -83,7 +83,7 @@ def test_passing_on_an_old_transfer_wakes_nobody():
 
     assert entry_of().validity_last_seen == before
     CatalogEntry.objects.update(next_probe_at=timezone.now())
-    async_to_sync(Prober().round)()
+    async_to_sync(Prober().probe_all_due)()
     assert entry_of().status == Status.OFFLINE
 
 
@@ -123,7 +123,7 @@ def test_what_was_said_long_ago_tells_only_how_it_was_then():
 
 
 def probe_again() -> str:
-    async_to_sync(Prober().round)()
+    async_to_sync(Prober().probe_all_due)()
     return entry_of().status
 
 
@@ -168,10 +168,13 @@ def test_what_said_long_ago_that_it_still_holds_does_not_undo_the_last():
 def test_who_only_sent_something_was_never_heard():
     hear(transfer(document("a")))
     assert entry_of().status == Status.UNKNOWN
-    async_to_sync(Prober().round)()
+    async_to_sync(Prober().probe_all_due)()
 
     entry = entry_of()
-    assert (entry.status, entry.last_error) == (Status.DEGRADED, "Has never been heard")
+    assert (entry.status, entry.last_error) == (
+        Status.DEGRADED,
+        "The agent has never announced itself",
+    )
     assert entry.last_success_at is None
 
 

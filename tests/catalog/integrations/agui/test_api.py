@@ -12,9 +12,9 @@ from catalog.models import CatalogEntry
 from catalog.registration.export import export_lines, import_line
 from catalog.registration.service import import_url, refresh_entry, register
 from tests import mcp_servers
+from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 from tests.published import tool_server
-from tests.refusals import assert_refused
 from tests.servers import LOOPBACK, redirect, reply, serving, silence
 
 pytestmark = pytest.mark.django_db
@@ -122,8 +122,8 @@ def test_a_declaration_in_a_file_does_not_say_whose_it_is(editor, server):
     url = server.url("/files/painter.json")
     answer = post(editor, url, protocol="")
 
-    body = assert_refused(answer, 502, "FETCH_FAILED")
-    assert "does not say where the agent is" in body["error"]
+    body = assert_error_response(answer, 502, "FETCH_FAILED")
+    assert "does not contain the agent's endpoint" in body["error"]
     assert not CatalogEntry.objects.exists()
     told = post(editor, server.url("/agent"), protocol="", capabilities_url=url).json()
     assert (told["endpoint"], told["source_url"]) == (server.url("/agent"), url)
@@ -139,9 +139,9 @@ def test_one_that_declares_nothing_at_its_place_is_recognised(editor, server):
 @pytest.mark.parametrize("status", [404, 405, 500])
 def test_one_that_does_not_declare_is_told_what_to_do(editor, server, status):
     server.routes |= {"/live": reply(405), "/live/capabilities": reply(status)}
-    body = assert_refused(post(editor, server.url("/live")), 502, "FETCH_FAILED")
+    body = assert_error_response(post(editor, server.url("/live")), 502, "FETCH_FAILED")
 
-    assert f"answered HTTP {status}" in body["error"]
+    assert f"returned HTTP {status}" in body["error"]
     assert "give its declaration and its endpoint" in body["error"]
 
 
@@ -152,8 +152,10 @@ def gated(request):
 
 def test_one_behind_a_lock_is_opened_with_the_word_for_it(editor, server):
     server.routes["/agent/capabilities"] = gated
-    closed = assert_refused(post(editor, server.url("/agent")), 502, "FETCH_FAILED")
-    assert "asks for authorisation" in closed["error"]
+    closed = assert_error_response(
+        post(editor, server.url("/agent")), 502, "FETCH_FAILED"
+    )
+    assert "authorization is required" in closed["error"]
     opened = post(editor, server.url("/agent"), authorization="Bearer sesame")
     assert opened.status_code == 201
 
@@ -194,7 +196,7 @@ def test_elsewhere_is_guarded_as_well(editor, server, settings):
         editor, "https://a.example", capabilities_url=server.url("/agent/capabilities")
     )
 
-    assert_refused(answer, 400, "URL_NOT_ALLOWED")
+    assert_error_response(answer, 400, "URL_NOT_ALLOWED")
 
 
 def test_a_pasted_declaration_needs_an_endpoint_or_a_name(editor):
@@ -202,11 +204,11 @@ def test_a_pasted_declaration_needs_an_endpoint_or_a_name(editor):
     place = "/api/v1/catalog/register"
     given = {"data": nameless, "content_type": "application/json"}
 
-    assert_refused(editor.post(place, **given), 422, "INVALID_DEFINITION")
+    assert_error_response(editor.post(place, **given), 422, "INVALID_DEFINITION")
     told = editor.post(f"{place}?endpoint=https://a.example/agent", **given).json()
     assert told["endpoint"] == "https://a.example/agent"
     bad = editor.post(f"{place}?endpoint=javascript:1", **given)
-    assert_refused(bad, 400, "INVALID_PARAMETER")
+    assert_error_response(bad, 400, "INVALID_PARAMETER")
 
 
 def test_one_without_an_address_is_declared_and_not_probed():
@@ -274,11 +276,11 @@ def test_an_mcp_servers_tools_are_tools(viewer, settings):
 def test_strangers_unknown_agents_and_parameters_are_refused(viewer, client_for):
     entry = CatalogEntryFactory()
 
-    assert_refused(snapshot(client_for(None), entry), 403, "PERMISSION_DENIED")
+    assert_error_response(snapshot(client_for(None), entry), 403, "PERMISSION_DENIED")
     unknown = viewer.get("/api/v1/catalog/nobody/capabilities")
-    assert_refused(unknown, 404, "ENTRY_NOT_FOUND")
+    assert_error_response(unknown, 404, "ENTRY_NOT_FOUND")
     place = f"/api/v1/catalog/{entry.pk}/capabilities?x=1"
-    assert_refused(viewer.get(place), 400, "INVALID_PARAMETER")
+    assert_error_response(viewer.get(place), 400, "INVALID_PARAMETER")
 
 
 def test_what_a_curator_calls_it_is_not_what_it_says(viewer):
@@ -369,7 +371,7 @@ def test_the_samples_import_as_they_should(editor, name, accepted):
     if accepted:
         assert answer.status_code == 201, answer.json()
     else:
-        body = assert_refused(answer, 422, "INVALID_DEFINITION")
+        body = assert_error_response(answer, 422, "INVALID_DEFINITION")
         assert "Strands" in json.dumps(body)
 
 
@@ -394,14 +396,14 @@ def test_it_is_registered_through_the_page_as_well(client, server):
     given = {"url": server.url("/agent"), "protocol": "agui"}
     looked = client.post("/catalog/register", given)
     told = " ".join(looked.content.decode().split())
-    client.post("/catalog/register", {"sealed": looked.context["review"].sealed})
+    client.post("/catalog/register", {"signed": looked.context["review"].signed})
 
     entry = CatalogEntry.objects.get()
     assert entry.agent_type.endpoint == server.url("/agent")
     assert entry.status == "active"
     # What it denies is not offered.
     denied = told.partition("transport.websocket")[2]
-    assert denied.index('class="answer no"') < denied.index("</li>")
+    assert denied.index('class="feature-value unsupported"') < denied.index("</li>")
 
 
 def test_a_pasted_one_is_told_where_it_is(client):
@@ -409,7 +411,7 @@ def test_a_pasted_one_is_told_where_it_is(client):
     nameless = json.dumps({"transport": {"streaming": True}})
     given = {"definition": nameless, "endpoint": "https://a.example/agent"}
     looked = client.post("/catalog/register", given)
-    client.post("/catalog/register", {"sealed": looked.context["review"].sealed})
+    client.post("/catalog/register", {"signed": looked.context["review"].signed})
 
     assert CatalogEntry.objects.get().agent_type.endpoint == "https://a.example/agent"
     hostile = client.post("/catalog/register", given | {"endpoint": "javascript:1"})
@@ -422,7 +424,7 @@ def test_a_refresh_from_the_page_keeps_it_where_it_is(client, server):
     client.force_login(UserFactory(role="Editor"))
     place = f"/catalog/{entry.pk}/refresh"
     looked = client.post(place)
-    client.post(place, {"sealed": looked.context["look"].sealed})
+    client.post(place, {"signed": looked.context["look"].signed})
 
     assert entry.changes.count() == 1
     assert CatalogEntry.objects.count() == 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from capabilities.features import FLAGS
+from capabilities.features import FLAG_LABELS
 from capabilities.spellings import standard_name
 from catalog.models import CatalogEntry
 from catalog.registration.service import register
@@ -15,7 +15,7 @@ from tests.factories import card_bytes
 pytestmark = pytest.mark.django_db
 
 ANSWERS = st.sampled_from([True, False, None, 0, "", "false", [], {}])
-DECLARED = st.dictionaries(st.sampled_from(sorted(FLAGS)), ANSWERS, max_size=12)
+DECLARED = st.dictionaries(st.sampled_from(sorted(FLAG_LABELS)), ANSWERS, max_size=12)
 A2A_FLAGS = ("streaming", "pushNotifications", "extendedAgentCard")
 in_database = settings(
     max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]

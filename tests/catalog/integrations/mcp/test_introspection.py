@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-from capabilities.parsers import examine
+from capabilities.parsers import try_parse
 from catalog.ingestion.writer import Result
 from catalog.integrations.mcp import introspection as introspect_module
 from catalog.integrations.mcp.introspection import introspect
 from catalog.models import AgentType, CatalogEntry, Source, Status
 from catalog.outbound.errors import (
-    AuthorizationNeeded,
+    AuthorizationRequired,
     FetchFailed,
     FetchTimeout,
     UrlNotAllowed,
@@ -54,7 +54,7 @@ def names(record, kind):
 
 def test_a_running_server_tells_all_it_offers(notebook):
     raw = json.dumps(told(notebook)).encode()
-    record = examine(raw, "mcp").record
+    record = try_parse(raw, "mcp").record
 
     assert (record.name, record.version) == ("Notebook", "2.1.0")
     assert record.endpoint == notebook
@@ -82,8 +82,8 @@ def test_a_server_of_an_older_revision_is_understood(server):
 @pytest.mark.parametrize(
     ("route", "error"),
     [
-        (reply(401), AuthorizationNeeded),
-        (reply(403), AuthorizationNeeded),
+        (reply(401), AuthorizationRequired),
+        (reply(403), AuthorizationRequired),
         (reply(404), FetchFailed),
         (reply(500), FetchFailed),
         (reply(body=b"<html>", content_type="text/html"), FetchFailed),
@@ -244,12 +244,12 @@ def test_who_lists_nothing_for_ever_is_left(server, monkeypatch):
         cursor = int((message.get("params") or {}).get("cursor", 0))
         return {"tools": [], "nextCursor": str(cursor + 1)}
 
-    monkeypatch.setattr(introspect_module, "PAGE_LIMIT", 5)
+    monkeypatch.setattr(introspect_module, "LIST_PAGE_LIMIT", 5)
     server.routes["/mcp"] = speaking(tools=next_page)
 
     answer = asyncio.run(introspect(server.url("/mcp")))
     assert answer.document["tools"] == []
-    assert answer.problem == "of its tools only 5 pages were read"
+    assert answer.problem == "only 5 pages of its tools were read"
 
 
 def test_who_will_not_be_left_has_said_all_the_same(server):
@@ -272,7 +272,7 @@ def test_who_will_not_be_left_has_said_all_the_same(server):
 def test_who_begins_to_speak_and_breaks_off_is_told_so(server):
     server.routes["/mcp"] = speaking(tools=b"")
 
-    with pytest.raises(FetchFailed, match="speaks MCP, but broke off"):
+    with pytest.raises(FetchFailed, match="speaks MCP but ended the session early"):
         import_url(server.url("/mcp"))
 
 
@@ -339,7 +339,7 @@ def test_who_asks_for_authorisation_is_catalogued_from_its_card(
     published(server)
     outcome = import_url(server.url(asked), protocol)
 
-    said = "the server asks for authorisation: only its card was read"
+    said = "the server requires authorization: only its card was read"
     assert (outcome.entry.display_name, tools(outcome.entry)) == ("vault", [])
     assert outcome.warnings[0].message == said
     entry = CatalogEntry.objects.get()
@@ -368,7 +368,7 @@ def test_what_it_told_once_stays_though_it_tells_no_more(server):
     outcome = import_url(server.url())
 
     assert (outcome.entry.display_name, tools(outcome.entry)) == ("The vault", ["dig"])
-    assert "asks for authorisation" in outcome.entry.definition_problem
+    assert "requires authorization" in outcome.entry.definition_problem
 
 
 @needs_tables

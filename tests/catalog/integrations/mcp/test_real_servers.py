@@ -119,7 +119,7 @@ PUBLISHED = {
 
 def offered():
     """What people find by searching, by kind."""
-    found = search.find(search.Question(), 50).items
+    found = search.search_capabilities(search.SearchQuery(), 50).items
     kinds = sorted({item["kind"] for item in found})
     return {
         kind: sorted(item["name"] for item in found if item["kind"] == kind)
@@ -196,7 +196,7 @@ ANSWERS = {
     "404": (reply(404), GOING, "HTTP 404"),
     "500": (reply(500), GOING, "HTTP 500"),
     "private": (ELSEWHERE, GOING, "127.0.0.2 is not at a public address"),
-    "no-http": (b"Good morning\r\n\r\n", GOING, "Does not answer in proper HTTP"),
+    "no-http": (b"Good morning\r\n\r\n", GOING, "The response is not valid HTTP"),
 }
 NOT_YET = {"hangs": servers.silence, "drips-its-head": dripping_head}
 HARDLY = {"drips-its-body": servers.dripping, "promises-much": servers.promising}
@@ -245,7 +245,9 @@ def test_a_server_that_goes_away_and_comes_back_is_followed_everywhere():
         probe_now(entry)
         page = browser.get("/catalog").content.decode()
         assert f'class="badge status {entry.status}"' in page
-        seen.append((entry.status, search.find(search.Question(), 10).total))
+        seen.append(
+            (entry.status, search.search_capabilities(search.SearchQuery(), 10).total)
+        )
 
     with servers.serving() as server:
         answering_all(server, reply(body=card_bytes(url=server.url("/a2a"))))
@@ -275,7 +277,7 @@ def test_a_deprecated_agent_is_never_asked_and_never_changes(server, status):
     answering_all(server, reply(status))
     entry.refresh_from_db()
 
-    assert async_to_sync(Prober().round)() == 0
+    assert async_to_sync(Prober().probe_all_due)() == 0
     assert probe_now(entry) is None
     assert server.requests == []
     assert entries.values().get() == before

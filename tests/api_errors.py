@@ -5,7 +5,7 @@ import re
 MEMBERS = {"error", "code", "details", "timestamp", "request_id"}
 
 
-def assert_refused(response, status: int, code: str) -> dict:
+def assert_error_response(response, status: int, code: str) -> dict:
     """The answer is this error and nothing more; returns its body."""
     body = response.json()
     assert (response.status_code, body.get("code")) == (status, code), body

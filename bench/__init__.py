@@ -1,1 +1,1 @@
-"""What AgentLens costs, measured and printed as ratios; never a timed test."""
+"""Benchmarks that print ratios within one run; they are not timed tests."""

@@ -1,9 +1,9 @@
 """Measure AgentLens on SQLite and PostgreSQL.
 
 python -m bench            catalogs of 10k and 100k capabilities, probing, routing
-python -m bench 1M         and of a million
-python -m bench probing    probing alone
-python -m bench routing    routing alone
+python -m bench 1M         also a catalog of a million
+python -m bench probing    only probing
+python -m bench routing    only routing
 """
 
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 import orjson
 import psycopg
 
-from tests.with_services import binary, postgresql
+from tests.with_services import find_binary, run_postgresql
 
 from . import report, served
 
@@ -26,57 +26,58 @@ PARTS = ("probing", "routing")
 
 
 @contextmanager
-def databases() -> Iterator[dict[str, str]]:
-    """Where each database is, or where PostgreSQL's are to be made."""
-    if not (binary("initdb") and binary("postgres")):
+def run_databases() -> Iterator[dict[str, str]]:
+    """Yield the URL of each database server; SQLite has none."""
+    if not (find_binary("initdb") and find_binary("postgres")):
         print("\n*** NOT MEASURED on PostgreSQL: initdb, postgres not found ***\n")
         yield {"SQLite": ""}
         return
-    with postgresql() as server:
+    with run_postgresql() as server:
         yield {"SQLite": "", "PostgreSQL": server}
 
 
-def measured(database: str, server: str, folder: Path, sizes: list[str]) -> dict:
+def measure_sizes(database: str, server: str, folder: Path, sizes: list[str]) -> dict:
     results = {}
     for size in sizes:
         print(f"{database}, {size}", file=sys.stderr)
-        given = environment(server, folder / database / size, size)
-        done = in_process(given, "bench.measure", str(SIZES[size]))
-        results[size] = {**done, "size": SIZES[size], "environment": given}
+        env = build_environment(server, folder / database / size, size)
+        result = run_module(env, "bench.measure", str(SIZES[size]))
+        results[size] = {**result, "size": SIZES[size], "environment": env}
     print(f"{database}, over HTTP", file=sys.stderr)
     served.measure(results)
     return results
 
 
-def part_of(database: str, server: str, folder: Path, part: str) -> dict:
+def measure_part(database: str, server: str, folder: Path, part: str) -> dict:
     print(f"{database}, {part}", file=sys.stderr)
-    given = environment(server, folder / database / part, part)
-    given["AGENTLENS_ALLOWED_NETWORKS"] = "127.0.0.0/8"
-    given["AGENTLENS_PROBE_INTERVAL"] = "60"
-    return in_process(given, f"bench.{part}")
+    env = build_environment(server, folder / database / part, part)
+    env["AGENTLENS_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+    env["AGENTLENS_PROBE_INTERVAL"] = "60"
+    return run_module(env, f"bench.{part}")
 
 
-def environment(server: str, folder: Path, name: str) -> dict[str, str]:
+def build_environment(server: str, folder: Path, name: str) -> dict[str, str]:
     return {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "agentlens.settings",
         "AGENTLENS_DATA_DIR": str(folder),
         "AGENTLENS_ADMIN_PASSWORD": "bench",
         "AGENTLENS_PROBER": "off",
-        "DATABASE_URL": created(server, name) or f"sqlite:///{folder}/bench.sqlite3",
+        "DATABASE_URL": create_database(server, name)
+        or f"sqlite:///{folder}/bench.sqlite3",
         "REDIS_URL": "",
     }
 
 
-def in_process(given: dict[str, str], *module: str) -> dict:
-    """In a process of its own: settings are read once."""
+def run_module(env: dict[str, str], *module: str) -> dict:
+    """Run a module in a new process, because settings are read only once."""
     command = [sys.executable, "-m", *module]
-    done = subprocess.run(command, env=given, stdout=subprocess.PIPE, check=True)
-    return orjson.loads(done.stdout)
+    result = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
+    return orjson.loads(result.stdout)
 
 
-def created(server: str, name: str) -> str:
-    """The address of a new database on that server, if there is one."""
+def create_database(server: str, name: str) -> str:
+    """Create a database and return its URL; return "" without a server."""
     if not server:
         return ""
     with psycopg.connect(server, autocommit=True) as connection:
@@ -84,25 +85,25 @@ def created(server: str, name: str) -> str:
     return f"{server.rpartition('/')[0]}/bench_{name.lower()}"
 
 
-def main(asked: str) -> int:
-    if asked not in (*SIZES, *PARTS):
+def main(target: str) -> int:
+    if target not in (*SIZES, *PARTS):
         raise SystemExit(f"SIZE must be one of: {', '.join((*SIZES, *PARTS))}")
-    limit = SIZES.get(asked, 0)
+    limit = SIZES.get(target, 0)
     sizes = [name for name, size in SIZES.items() if size <= limit]
-    parts = [asked] if asked in PARTS else PARTS
+    parts = [target] if target in PARTS else PARTS
     temporary = tempfile.TemporaryDirectory(prefix="agentlens-bench-")
-    with temporary as folder, databases() as servers:
+    with temporary as folder, run_databases() as servers:
         searches = {
-            database: measured(database, server, Path(folder), sizes)
+            database: measure_sizes(database, server, Path(folder), sizes)
             for database, server in servers.items()
             if sizes
         }
-        others = {
-            (database, part): part_of(database, server, Path(folder), part)
+        parts_results = {
+            (database, part): measure_part(database, server, Path(folder), part)
             for database, server in servers.items()
             for part in parts
         }
-    return report.show(searches, others)
+    return report.print_report(searches, parts_results)
 
 
 if __name__ == "__main__":

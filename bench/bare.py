@@ -1,4 +1,4 @@
-"""The least a Python server can do: the endpoint's SQL on a raw connection, as JSON."""
+"""The lower limit for a Python server: recorded SQL on a raw connection, as JSON."""
 
 import os
 import re
@@ -21,8 +21,8 @@ from django.test import Client  # noqa: E402
 
 from catalog import search  # noqa: E402
 
-from .queries import LIMIT, Ask, asks  # noqa: E402
-from .served import path  # noqa: E402
+from .queries import LIMIT, BenchQuery, build_queries  # noqa: E402
+from .served import build_path  # noqa: E402
 
 Statement = tuple[str, tuple]
 POSTGRESQL = connection.vendor == "postgresql"
@@ -30,7 +30,7 @@ SIZE, TOKEN = int(os.environ["BENCH_SIZE"]), os.environ["BENCH_TOKEN"]
 
 
 @contextmanager
-def recording() -> Iterator[list[Statement]]:
+def record_statements() -> Iterator[list[Statement]]:
     statements: list[Statement] = []
 
     def record(execute: Callable, sql: str, params, many: bool, context: dict):
@@ -42,61 +42,63 @@ def recording() -> Iterator[list[Statement]]:
         yield statements
 
 
-def searching(ask: Ask) -> tuple[int, list[Statement]]:
-    """What the search alone says to the database, and the total it got."""
-    question = search.SearchQuery(ask.q, ask.kind, ask.sort)
-    with recording() as statements:
-        page = search.search_capabilities(question, LIMIT, ask.offset)
+def record_search(query: BenchQuery) -> tuple[int, list[Statement]]:
+    """Return the total and the SQL of the search alone."""
+    search_query = search.SearchQuery(query.q, query.kind, query.sort)
+    with record_statements() as statements:
+        page = search.search_capabilities(search_query, LIMIT, query.offset)
     return page.total, statements
 
 
-def whole(ask: Ask) -> tuple[int, list[Statement]]:
-    """What the endpoint says: who is asking, what they may, and the search."""
+def record_endpoint(query: BenchQuery) -> tuple[int, list[Statement]]:
+    """Return the total and all SQL of the endpoint, including authentication."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    with recording() as statements:
-        answer = Client(SERVER_NAME="localhost").get(path(ask), headers=headers)
-    return answer.json()["total"], statements
+    with record_statements() as statements:
+        response = Client(SERVER_NAME="localhost").get(
+            build_path(query), headers=headers
+        )
+    return response.json()["total"], statements
 
 
-# Each twice, for what the second time is spared belongs to the endpoint as it runs.
-ASKS = asks(SIZE)
+# Recorded at the second run, because a running server has warm caches, too.
+QUERIES = build_queries(SIZE)
 PLANS = {
-    how.__name__: [how(ask) for _ in range(2) for ask in ASKS][len(ASKS) :]
-    for how in (searching, whole)
+    name: [record(query) for _ in range(2) for query in QUERIES][len(QUERIES) :]
+    for name, record in {"search": record_search, "endpoint": record_endpoint}.items()
 }
 connection.close()
 local = threading.local()
 
 
-def connected():
+def get_connection():
     if not hasattr(local, "connection"):
-        local.connection = raw_connection()
+        local.connection = open_connection()
     return local.connection
 
 
-def raw_connection():
+def open_connection():
     database = settings.DATABASES["default"]
     if not POSTGRESQL:
         return sqlite3.connect(database["NAME"], isolation_level=None)
     names = {"HOST": "host", "PORT": "port", "NAME": "dbname", "USER": "user"}
-    given = {names[key]: database[key] for key in names}
+    parameters = {names[key]: database[key] for key in names}
     cursor = psycopg.ClientCursor
-    return psycopg.connect(**given, autocommit=True, cursor_factory=cursor)
+    return psycopg.connect(**parameters, autocommit=True, cursor_factory=cursor)
 
 
-def bare(environ, start_response) -> list[bytes]:
-    asked = parse_qs(environ["QUERY_STRING"])
-    total, statements = PLANS[asked["plan"][0]][int(asked["n"][0])]
-    cursor = connected().cursor()
+def bare_application(environ, start_response) -> list[bytes]:
+    parameters = parse_qs(environ["QUERY_STRING"])
+    total, statements = PLANS[parameters["plan"][0]][int(parameters["n"][0])]
+    cursor = get_connection().cursor()
     for sql, params in statements:
         rows = cursor.execute(sql, params).fetchall()
-    # The last statement is the page.
+    # The last statement selects the page.
     names = [column[0] for column in cursor.description]
-    found = [dict(zip(names, row, strict=True)) for row in rows]
-    body = orjson.dumps({"total": total, "items": found})
+    items = [dict(zip(names, row, strict=True)) for row in rows]
+    body = orjson.dumps({"total": total, "items": items})
     length = ("Content-Length", str(len(body)))
     start_response("200 OK", [("Content-Type", "application/json"), length])
     return [body]
 
 
-application = WSGIMiddleware(bare, workers=16)
+application = WSGIMiddleware(bare_application, workers=16)

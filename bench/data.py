@@ -1,4 +1,4 @@
-"""A catalog of any size, the same every time, in the product's own tables."""
+"""Generate a catalog of any size, the same every time, in the real tables."""
 
 from datetime import UTC, datetime
 from random import Random
@@ -21,112 +21,120 @@ from catalog.search.indexer import index_entries
 from .words import SEED, Words
 
 PER_AGENT = 10
-CHUNK = 500
-# Of a hundred entries, 72 can be reached.
+BATCH_SIZE = 500
+# 72 % of the entries are reachable.
 STATUSES = [Status.ACTIVE, Status.DEGRADED, Status.OFFLINE, Status.UNKNOWN]
-STATUS_SHARES = [62, 10, 20, 8]
-SHAPES = {
+STATUS_WEIGHTS = [62, 10, 20, 8]
+KINDS_BY_PROTOCOL = {
     "a2a": ["a2a.skill"] * 8 + ["a2a.interface", "agent.feature"],
     "mcp": ["mcp.tool"] * 7 + ["mcp.resource"] * 2 + ["mcp.prompt"],
 }
-# Nobody shall probe what does not exist.
+# The generated agents do not exist, so they are never probed.
 NEVER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-def build(capabilities: int, maker: "Maker") -> None:
-    """Fill an empty database, and have the product index it."""
+def build(capabilities: int, builder: "CatalogBuilder") -> None:
+    """Fill an empty database and index it."""
     agents = capabilities // PER_AGENT
-    Provider.objects.bulk_create(maker.providers)
-    for start in range(0, agents, CHUNK):
-        maker.write(range(start, min(start + CHUNK, agents)))
+    Provider.objects.bulk_create(builder.providers)
+    for start in range(0, agents, BATCH_SIZE):
+        builder.write(range(start, min(start + BATCH_SIZE, agents)))
     with transaction.atomic():
         index_entries(CatalogEntry.objects.all())
-    settle()
+    vacuum()
 
 
-def settle() -> None:
-    """What autovacuum would do a minute later."""
+def vacuum() -> None:
+    """Do what autovacuum would do a minute later."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
 
 
-class Maker:
+class CatalogBuilder:
     def __init__(self) -> None:
-        # Not for secrets, but for the same catalog every time.
+        # Seeded, for the same catalog every time.
         self.random = Random(SEED)  # noqa: S311
         self.words = Words(self.random)
         self.providers = [
-            Provider(id=self.uuid(), organization=f"{self.title(2)} {n}", url=url)
+            Provider(
+                id=self.build_uuid(), organization=f"{self.build_title(2)} {n}", url=url
+            )
             for n, url in enumerate(["", "https://provider.invalid"] * 50)
         ]
 
-    def uuid(self) -> UUID:
+    def build_uuid(self) -> UUID:
         return UUID(int=self.random.getrandbits(128), version=4)
 
-    def title(self, count: int) -> str:
+    def build_title(self, count: int) -> str:
         return " ".join(self.words.draw(count)).title()
 
     @transaction.atomic
     def write(self, numbers: range) -> None:
-        agent_types = [self.agent_type(n) for n in numbers]
-        capabilities = [row for a in agent_types for row in self.capabilities(a)]
+        agent_types = [self.build_agent_type(n) for n in numbers]
+        capabilities = [
+            capability
+            for agent_type in agent_types
+            for capability in self.build_capabilities(agent_type)
+        ]
         AgentType.objects.bulk_create(agent_types)
-        CatalogEntry.objects.bulk_create(map(self.entry, agent_types))
+        CatalogEntry.objects.bulk_create(map(self.build_entry, agent_types))
         Capability.objects.bulk_create(capabilities)
 
-    def agent_type(self, n: int) -> AgentType:
+    def build_agent_type(self, n: int) -> AgentType:
         protocol = self.random.choices(["a2a", "mcp"], [6, 4])[0]
         endpoint = f"https://agent-{n}.invalid/{protocol}"
         return AgentType(
-            id=self.uuid(),
+            id=self.build_uuid(),
             agent_key=compute_agent_key(protocol, endpoint),
             protocol=protocol,
             endpoint=endpoint,
             version="1.0.0",
             spec_version="0.3.0",
             provider=self.random.choice([None, *self.providers]),
-            raw_definition=orjson.dumps({"url": endpoint, "about": self.title(60)}),
+            raw_definition=orjson.dumps(
+                {"url": endpoint, "about": self.build_title(60)}
+            ),
         )
 
-    def entry(self, agent_type: AgentType) -> CatalogEntry:
+    def build_entry(self, agent_type: AgentType) -> CatalogEntry:
         return CatalogEntry(
-            id=self.uuid(),
+            id=self.build_uuid(),
             agent_type=agent_type,
             agent_key=agent_type.agent_key,
-            display_name=self.title(2),
+            display_name=self.build_title(2),
             description=" ".join(self.words.draw(12)),
             categories=self.words.draw(2),
-            status=self.random.choices(STATUSES, STATUS_SHARES)[0],
+            status=self.random.choices(STATUSES, STATUS_WEIGHTS)[0],
             source=Source.IMPORT,
             latency_ms=self.random.randint(5, 900),
             next_probe_at=NEVER,
         )
 
-    def capabilities(self, agent_type: AgentType) -> list[Capability]:
+    def build_capabilities(self, agent_type: AgentType) -> list[Capability]:
         return [
-            self.capability(agent_type, kind, n)
-            for n, kind in enumerate(SHAPES[agent_type.protocol])
+            self.build_capability(agent_type, kind, n)
+            for n, kind in enumerate(KINDS_BY_PROTOCOL[agent_type.protocol])
         ]
 
-    def capability(self, agent_type: AgentType, kind: str, n: int) -> Capability:
-        words = self.words.draw(self.random.randint(8, 24)) + self.words.known()
+    def build_capability(self, agent_type: AgentType, kind: str, n: int) -> Capability:
+        words = self.words.draw(self.random.randint(8, 24)) + self.words.draw_planted()
         self.random.shuffle(words)
         return Capability(
-            id=self.uuid(),
+            id=self.build_uuid(),
             agent_type=agent_type,
             kind=kind,
-            # An agent has each name once; other agents may have it too.
+            # Names are unique within an agent, not across agents.
             name=f"{' '.join(words[:2]).capitalize()} {n}",
             description=" ".join(words[2:]),
-            properties=self.properties(kind),
+            properties=self.build_properties(kind),
         )
 
-    def properties(self, kind: str) -> dict:
+    def build_properties(self, kind: str) -> dict:
         if kind == "a2a.skill":
             modes = ["text/plain", "application/json"]
             tags = self.words.draw(3)
             return {"tags": tags, "input_modes": modes, "output_modes": modes[:1]}
         if kind.startswith("mcp."):
-            return {"title": self.title(2), "input_schema": {"type": "object"}}
+            return {"title": self.build_title(2), "input_schema": {"type": "object"}}
         return {"value": True}

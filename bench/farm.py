@@ -1,4 +1,4 @@
-"""Agents that live and say no more: one small process, on many addresses of loopback.
+"""Simulated agents: one process that responds on many loopback addresses.
 
 python -m bench.farm 8123
 """
@@ -9,44 +9,44 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.with_services import free_port, wait_for
+from tests.with_services import find_free_port, wait_for_port
 
-# So many that no host is asked by more than it may be at once.
+# Enough that the limit on concurrent probes per host is never reached.
 HOSTS = [f"127.0.0.{n}" for n in range(1, 251)]
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 
 
-class Agent(asyncio.Protocol):
+class AgentProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport, self.asked = transport, b""
+        self.transport, self.received = transport, b""
 
     def data_received(self, data: bytes) -> None:
-        self.asked += data
-        if b"\r\n\r\n" in self.asked:
-            self.transport.write(ANSWER)
+        self.received += data
+        if b"\r\n\r\n" in self.received:
+            self.transport.write(RESPONSE)
             self.transport.close()
 
 
 async def serve(port: int) -> None:
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(Agent, HOSTS, port, backlog=512)
+    server = await loop.create_server(AgentProtocol, HOSTS, port, backlog=512)
     await server.serve_forever()
 
 
 @contextmanager
-def farming() -> Iterator[int]:
-    """The port at which every host of the farm answers."""
-    port = free_port()
+def run_farm() -> Iterator[int]:
+    """Run the agents and yield the port of all their hosts."""
+    port = find_free_port()
     process = subprocess.Popen([sys.executable, "-m", "bench.farm", str(port)])
     try:
-        wait_for(port)
+        wait_for_port(port)
         yield port
     finally:
         process.terminate()
         process.wait()
 
 
-def endpoint(port: int, n: int) -> str:
+def build_endpoint(port: int, n: int) -> str:
     return f"http://{HOSTS[n % len(HOSTS)]}:{port}/{n}"
 
 

@@ -1,8 +1,8 @@
-"""One size on one database, in process: build it, check every answer, take the times.
+"""Measure the search in process: build a catalog, check all results, take times.
 
     python -m bench.measure 100000
 
-Reads its database from the environment, as the product does; prints JSON.
+Reads the database from the environment, like AgentLens itself; prints JSON.
 """
 
 import sys
@@ -23,75 +23,78 @@ from catalog import search  # noqa: E402
 from catalog.models import SearchRow  # noqa: E402
 
 from . import data, plain  # noqa: E402
-from .clock import Times, clocked  # noqa: E402
-from .queries import LIMIT, Ask, asks  # noqa: E402
+from .queries import LIMIT, BenchQuery, build_queries  # noqa: E402
+from .timing import Times, measure_call  # noqa: E402
 
-# The plain query takes its time: fewer of them, and no more than so many seconds.
-NAIVE, OURS = 5, 8
-SECONDS = 6
+# The naive query is slow, so there are fewer of them, and a time limit per family.
+NAIVE_CALLS, INDEXED_CALLS = 5, 8
+FAMILY_SECONDS = 6
 
 
-def find(ask: Ask) -> dict:
-    question = search.SearchQuery(ask.q, ask.kind, ask.sort)
-    page = search.search_capabilities(question, LIMIT, ask.offset)
+def run_search(query: BenchQuery) -> dict:
+    search_query = search.SearchQuery(query.q, query.kind, query.sort)
+    page = search.search_capabilities(search_query, LIMIT, query.offset)
     return {"total": page.total, "items": page.items}
 
 
-def by_family(asked: list[Ask]) -> list[list[Ask]]:
-    families: dict[str, list[Ask]] = {}
-    for ask in asked:
-        families.setdefault(ask.family, []).append(ask)
+def group_by_family(queries: list[BenchQuery]) -> list[list[BenchQuery]]:
+    families: dict[str, list[BenchQuery]] = {}
+    for query in queries:
+        families.setdefault(query.family, []).append(query)
     return list(families.values())
 
 
-def compared(asked: list[Ask]) -> dict[str, Times]:
-    """Once the plain query, some times ours, and again."""
+def measure_search(queries: list[BenchQuery]) -> dict[str, Times]:
+    """Alternate between one naive query and several indexed searches."""
     times: dict[str, Times] = {"naive": [], "ours": []}
-    for family in by_family(asked):
-        questions = iter(family * NAIVE * OURS)
-        deadline = time.perf_counter() + SECONDS
-        for ask in (family * NAIVE)[:NAIVE]:
-            times["naive"].append(clocked(plain.naive, ask))
-            times["ours"] += [clocked(find, next(questions)) for _ in range(OURS)]
+    for family in group_by_family(queries):
+        search_queries = iter(family * NAIVE_CALLS * INDEXED_CALLS)
+        deadline = time.perf_counter() + FAMILY_SECONDS
+        for query in (family * NAIVE_CALLS)[:NAIVE_CALLS]:
+            times["naive"].append(measure_call(plain.run_naive_query, query))
+            times["ours"] += [
+                measure_call(run_search, next(search_queries))
+                for _ in range(INDEXED_CALLS)
+            ]
             if time.perf_counter() > deadline:
                 break
     return times
 
 
-def token_of(role: str) -> str:
-    """Of one who may so much and no more, whose rights must be looked up."""
+def create_token(role: str) -> str:
+    """Return a token of a new user whose permissions come from a role."""
     user = get_user_model().objects.create_user(role.lower())
     user.groups.add(Group.objects.get(name=role))
     return AuthToken.objects.create(user)[1]
 
 
-def told(text: str, function: Callable, *arguments):
-    """Do it, and tell how long it took."""
+def log_duration(label: str, function: Callable, *arguments):
+    """Call the function and print how long it took."""
     start = time.perf_counter()
-    done = function(*arguments)
-    print(f"  {text}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    return done
+    result = function(*arguments)
+    print(f"  {label}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
+    return result
 
 
 def main(size: int) -> dict:
     prepare_database()
-    told("built and indexed", data.build, size, data.Maker())
-    asked = asks(size)
-    scan = told("read without the index", plain.Scan)
-    expected = [scan.answer(ask) for ask in asked]
+    log_duration("build and index", data.build, size, data.CatalogBuilder())
+    queries = build_queries(size)
+    scan = log_duration("read all rows", plain.Scan)
+    expected = [scan.search(query) for query in queries]
     del scan
-    answers = told("every question answered", list, map(find, asked))
-    times = told("in process", compared, asked)
+    results = log_duration("run all queries", list, map(run_search, queries))
+    times = log_duration("measure", measure_search, queries)
     return {
         **times,
         "expected": expected,
-        "differing": [
-            f"in process: {ask}"
-            for ask, answer, right in zip(asked, answers, expected, strict=True)
-            if answer != right
+        "differences": [
+            f"in process: {query}"
+            for query, result, correct in zip(queries, results, expected, strict=True)
+            if result != correct
         ],
         "rows": SearchRow.objects.count(),
-        "token": token_of("Viewer"),
+        "token": create_token("Viewer"),
     }
 
 

@@ -1,8 +1,8 @@
-"""What probing costs, on one database: how quick it is, and who has to wait for it.
+"""Measure probing: how fast it is, and how much it slows down web requests.
 
     python -m bench.probing
 
-Reads its database from the environment, as the product does; prints JSON.
+Reads the database from the environment, like AgentLens itself; prints JSON.
 """
 
 import os
@@ -34,138 +34,144 @@ from catalog.models import (  # noqa: E402
 )
 
 from . import data  # noqa: E402
-from .clock import Times, clocked  # noqa: E402
-from .farm import endpoint, farming  # noqa: E402
-from .measure import token_of, told  # noqa: E402
-from .queries import Ask, mix  # noqa: E402
-from .served import PRODUCT, Client, path, serving  # noqa: E402
+from .farm import build_endpoint, run_farm  # noqa: E402
+from .measure import create_token, log_duration  # noqa: E402
+from .queries import BenchQuery, draw_queries  # noqa: E402
+from .served import PRODUCT, Client, build_path, run_server  # noqa: E402
+from .timing import Times, measure_call  # noqa: E402
 
-ENTRIES, FEW = 10_000, 1_000
-# Only the few have capabilities: the search is that of the smallest size.
-CAPABILITIES = FEW * data.PER_AGENT
-# Windows with probing and without, in turn; so many requests in each that it lasts
-# for some seconds: the prober looks about once in a second.
-WINDOWS, REQUESTS, WARM = 2, 300, 30
-SETTLED = 1.0
+ENTRIES, FEW_ENTRIES = 10_000, 1_000
+# Only the few entries have capabilities, so the search has its smallest size.
+CAPABILITIES = FEW_ENTRIES * data.PER_AGENT
+# Rounds with and without probing. Each lasts for seconds, because the prober claims
+# entries about once per second.
+ROUNDS, REQUESTS, WARM_UP_REQUESTS = 2, 300, 30
+SETTLE_SECONDS = 1.0
 COMMAND = [sys.executable, "-m", "agentlens.cli", "probe"]
 
 
-class Farmers(data.Maker):
-    """Agents of the farm, all known to live: what probing finds nearly always."""
+class FarmCatalogBuilder(data.CatalogBuilder):
+    """Builds entries of the simulated agents, all active."""
 
     def __init__(self, port: int) -> None:
         super().__init__()
-        self.port, self.silent = port, False
+        self.port, self.without_capabilities = port, False
 
-    def agent_type(self, n: int) -> AgentType:
-        agent_type = super().agent_type(n)
-        agent_type.protocol, agent_type.endpoint = "a2a", endpoint(self.port, n)
+    def build_agent_type(self, n: int) -> AgentType:
+        agent_type = super().build_agent_type(n)
+        agent_type.protocol, agent_type.endpoint = "a2a", build_endpoint(self.port, n)
         agent_type.agent_key = compute_agent_key("a2a", agent_type.endpoint)
         return agent_type
 
-    def entry(self, agent_type: AgentType) -> CatalogEntry:
-        entry = super().entry(agent_type)
+    def build_entry(self, agent_type: AgentType) -> CatalogEntry:
+        entry = super().build_entry(agent_type)
         entry.status = Status.ACTIVE
         return entry
 
-    def capabilities(self, agent_type: AgentType) -> list[Capability]:
-        return [] if self.silent else super().capabilities(agent_type)
+    def build_capabilities(self, agent_type: AgentType) -> list[Capability]:
+        if self.without_capabilities:
+            return []
+        return super().build_capabilities(agent_type)
 
 
 def build(port: int) -> None:
-    farmers = Farmers(port)
-    data.build(CAPABILITIES, farmers)
-    farmers.silent = True
-    for start in range(FEW, ENTRIES, data.CHUNK):
-        farmers.write(range(start, start + data.CHUNK))
-    # As after the first probe of an hour: the other fifty-nine only count.
+    builder = FarmCatalogBuilder(port)
+    data.build(CAPABILITIES, builder)
+    builder.without_capabilities = True
+    for start in range(FEW_ENTRIES, ENTRIES, data.BATCH_SIZE):
+        builder.write(range(start, start + data.BATCH_SIZE))
+    # The first probe of an hour inserts a row, the other fifty-nine update it.
     hour = start_of_hour(timezone.now())
     HealthHour.objects.bulk_create(
         HealthHour(entry_id=pk, hour=hour, probes=1)
         for pk in CatalogEntry.objects.values_list("pk", flat=True)
     )
-    data.settle()
+    data.vacuum()
 
 
-def round_of_all() -> dict:
-    """One prober, as a process of its own, while everything is due at once."""
-    idle, _ = timed_round()
+def measure_round() -> dict:
+    """Measure how long one prober takes if all entries are due."""
+    idle, _ = time_probe_once()
     CatalogEntry.objects.update(next_probe_at=timezone.now())
-    busy, said = timed_round()
+    busy, output = time_probe_once()
     probed = CatalogEntry.objects.filter(
         last_probed_at__isnull=False, status=Status.ACTIVE
     )
     counts = {probed.count(), ProbeResult.objects.count()}
-    right = counts == {ENTRIES} and said == f"{ENTRIES} agents probed"
-    wrong = [] if right else [f"a round of {ENTRIES}: {said}, {counts} written"]
+    is_correct = counts == {ENTRIES} and output == f"{ENTRIES} agents probed"
+    difference = f"a round of {ENTRIES}: {output}, {counts} stored"
     return {
         "entries": ENTRIES,
         "interval": settings.AGENTLENS_PROBE_INTERVAL,
         "round": busy - idle,
-        "differing": wrong,
+        "differences": [] if is_correct else [difference],
     }
 
 
-def timed_round() -> tuple[float, str]:
+def time_probe_once() -> tuple[float, str]:
     start = time.perf_counter()
-    done = subprocess.run([*COMMAND, "--once"], stdout=subprocess.PIPE, check=True)
-    return time.perf_counter() - start, done.stdout.decode().strip()
+    result = subprocess.run([*COMMAND, "--once"], stdout=subprocess.PIPE, check=True)
+    return time.perf_counter() - start, result.stdout.decode().strip()
 
 
-def let_be() -> None:
-    """Nothing is due, for a long time."""
+def postpone_all() -> None:
+    """Make no entry due for a long time."""
     CatalogEntry.objects.update(next_probe_at=data.NEVER)
 
 
-def let_come(count: int) -> None:
-    """So many come due, second by second, and all of them within one interval."""
+def schedule_probes(count: int) -> None:
+    """Make this number of entries due within one interval, some in each second."""
     keys = list(CatalogEntry.objects.order_by("pk").values_list("pk", flat=True))
     seconds, now = int(settings.AGENTLENS_PROBE_INTERVAL), timezone.now()
     for n in range(seconds):
-        some = CatalogEntry.objects.filter(pk__in=keys[:count][n::seconds])
-        some.update(next_probe_at=now + timedelta(seconds=n))
+        entries = CatalogEntry.objects.filter(pk__in=keys[:count][n::seconds])
+        entries.update(next_probe_at=now + timedelta(seconds=n))
 
 
-def asked(client: Client, count: int) -> dict:
-    """The same questions while probing and while not; the same processes run on."""
-    window = Window(client, count)
-    questions = mix(CAPABILITIES, WINDOWS * REQUESTS)
-    for ask in questions[:WARM]:
-        client.get(path(ask))
-    for n in range(WINDOWS):
-        asks = questions[n * REQUESTS : (n + 1) * REQUESTS]
-        # Now the one first, now the other.
-        for measure in (window.probing, window.quiet)[:: -1 if n % 2 else 1]:
-            measure(asks)
-    rate = window.probes / window.seconds
-    return {"count": count, "rate": rate, **window.times}
+def measure_requests(client: Client, count: int) -> dict:
+    """Measure the same queries with and without probing, in the same processes."""
+    measurement = Measurement(client, count)
+    queries = draw_queries(CAPABILITIES, ROUNDS * REQUESTS)
+    for query in queries[:WARM_UP_REQUESTS]:
+        client.get(build_path(query))
+    for n in range(ROUNDS):
+        round_queries = queries[n * REQUESTS : (n + 1) * REQUESTS]
+        # Alternate which of the two comes first.
+        measures = (measurement.measure_probing, measurement.measure_idle)
+        for measure in measures[:: -1 if n % 2 else 1]:
+            measure(round_queries)
+    rate = measurement.probes / measurement.seconds
+    return {"count": count, "rate": rate, **measurement.times}
 
 
-class Window:
+class Measurement:
     def __init__(self, client: Client, count: int) -> None:
         self.client, self.count = client, count
-        self.times: dict[str, Times] = {"probing": [], "quiet": []}
+        self.times: dict[str, Times] = {"probing": [], "idle": []}
         self.probes, self.seconds = 0, 0.0
 
-    def quiet(self, asks: list[Ask]) -> None:
-        let_be()
-        time.sleep(SETTLED)
-        self.times["quiet"] += self.clocked(asks)
+    def measure_idle(self, queries: list[BenchQuery]) -> None:
+        postpone_all()
+        time.sleep(SETTLE_SECONDS)
+        self.times["idle"] += self.measure_calls(queries)
 
-    def probing(self, asks: list[Ask]) -> None:
-        let_come(self.count)
-        time.sleep(SETTLED)
+    def measure_probing(self, queries: list[BenchQuery]) -> None:
+        schedule_probes(self.count)
+        time.sleep(SETTLE_SECONDS)
         start, before = time.perf_counter(), ProbeResult.objects.count()
-        self.times["probing"] += self.clocked(asks)
+        self.times["probing"] += self.measure_calls(queries)
         self.seconds += time.perf_counter() - start
         self.probes += ProbeResult.objects.count() - before
 
-    def clocked(self, asks: list[Ask]) -> Times:
-        return [clocked(lambda ask: self.client.get(path(ask)), a) for a in asks]
+    def measure_calls(self, queries: list[BenchQuery]) -> Times:
+        def send(query: BenchQuery) -> bytes:
+            return self.client.get(build_path(query))
+
+        return [measure_call(send, query) for query in queries]
 
 
 @contextmanager
-def prober(environment: dict[str, str]) -> Iterator[None]:
+def run_prober(environment: dict[str, str]) -> Iterator[None]:
     process = subprocess.Popen(COMMAND, env=environment)
     try:
         yield
@@ -174,35 +180,43 @@ def prober(environment: dict[str, str]) -> Iterator[None]:
         process.wait()
 
 
-def embedded(token: str, environment: dict[str, str], count: int) -> dict:
-    """The prober lives in the server, as it does unless one asks otherwise."""
-    let_be()
-    given = {**environment, "AGENTLENS_PROBER": "on"}
-    with serving(PRODUCT, token, given) as client:
-        return asked(client, count)
+def measure_embedded(token: str, environment: dict[str, str], count: int) -> dict:
+    """Measure with a prober in the web process, which is the default."""
+    postpone_all()
+    environment = {**environment, "AGENTLENS_PROBER": "on"}
+    with run_server(PRODUCT, token, environment) as client:
+        return measure_requests(client, count)
 
 
-def apart(token: str, environment: dict[str, str]) -> dict:
-    """The prober is a process of its own, and the server has none."""
-    let_be()
+def measure_separate(token: str, environment: dict[str, str]) -> dict:
+    """Measure with a prober in a separate process, and none in the web process."""
+    postpone_all()
     with ExitStack() as running:
-        client = running.enter_context(serving(PRODUCT, token, environment))
-        running.enter_context(prober(environment))
-        return asked(client, ENTRIES)
+        client = running.enter_context(run_server(PRODUCT, token, environment))
+        running.enter_context(run_prober(environment))
+        return measure_requests(client, ENTRIES)
 
 
 def main() -> dict:
     prepare_database()
-    token, environment = token_of("Viewer"), dict(os.environ)
-    with farming() as port:
-        told("built", build, port)
+    token, environment = create_token("Viewer"), dict(os.environ)
+    with run_farm() as port:
+        log_duration("build", build, port)
         return {
-            **told("a round of all", round_of_all),
-            "embedded": told("the prober embedded", embedded, token, environment, FEW),
-            "embedded_many": told(
-                "the prober embedded, with many", embedded, token, environment, ENTRIES
+            **log_duration("one round", measure_round),
+            "embedded": log_duration(
+                "embedded prober", measure_embedded, token, environment, FEW_ENTRIES
             ),
-            "apart": told("the prober apart", apart, token, environment),
+            "embedded_many": log_duration(
+                "embedded prober, many entries",
+                measure_embedded,
+                token,
+                environment,
+                ENTRIES,
+            ),
+            "separate": log_duration(
+                "separate prober", measure_separate, token, environment
+            ),
         }
 
 

@@ -1,4 +1,4 @@
-"""What is asked, and how often: the same mix at every size, on every database."""
+"""The queries and their weights, the same for every size and every database."""
 
 from dataclasses import dataclass
 from random import Random
@@ -9,7 +9,7 @@ LIMIT = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class BenchQuery:
     family: str
     q: str = ""
     kind: str = ""
@@ -18,12 +18,12 @@ class Ask:
 
     @property
     def parameters(self) -> dict[str, str]:
-        given = {"q": self.q, "kind": self.kind, "sort": self.sort}
-        return given | {"limit": str(LIMIT), "offset": str(self.offset)}
+        filters = {"q": self.q, "kind": self.kind, "sort": self.sort}
+        return filters | {"limit": str(LIMIT), "offset": str(self.offset)}
 
 
-# In a hundred requests. The search box asks while one types, hence the short ones;
-# 7 in a hundred are one letter, so the p95 of the mix is one of the dearest requests.
+# Requests per hundred. The page searches while people type, so there are short queries.
+# With 7 % of one letter, the p95 of all requests is one of the most expensive ones.
 WEIGHTS = {
     "everything": 12,
     "one kind": 10,
@@ -39,12 +39,12 @@ WEIGHTS = {
     "one letter, common": 7,
 }
 FAMILIES = list(WEIGHTS)
-# Those that the goal of fifty times the plain query is about.
+# The goal of fifty times the speed of the naive query applies to these.
 SELECTIVE = ["1 %", "0.01 %"]
 
 
-def asks(capabilities: int) -> list[Ask]:
-    """Every question of every family; several of each, so that none is a favourite."""
+def build_queries(capabilities: int) -> list[BenchQuery]:
+    """Return several queries of every family, so that caching one does not matter."""
     texts = {
         "20 %": COMMON,
         "1 %": SOME,
@@ -55,24 +55,24 @@ def asks(capabilities: int) -> list[Ask]:
         "two letters, rare": PAIRS,
         "one letter, common": LETTERS,
     }
-    found = [Ask(family, q) for family, qs in texts.items() for q in qs]
-    found += [
-        Ask("everything"),
-        Ask("by agent", sort="agentName_asc"),
-        Ask("by agent", "document", sort="agentName_asc"),
+    queries = [BenchQuery(family, q) for family, qs in texts.items() for q in qs]
+    queries += [
+        BenchQuery("everything"),
+        BenchQuery("by agent", sort="agentName_asc"),
+        BenchQuery("by agent", "document", sort="agentName_asc"),
     ]
     kinds = ["a2a.skill", "mcp.tool", "mcp.resource", "mcp.prompt"]
-    found += [Ask("one kind", kind=kind) for kind in kinds]
-    # Up to two thirds of all: nearly the last of those that are listed.
-    deep = [capabilities * n // 30 for n in range(11, 20)]
-    found += [Ask("deep offset", offset=offset) for offset in deep]
-    return found
+    queries += [BenchQuery("one kind", kind=kind) for kind in kinds]
+    # Up to two thirds of all capabilities, which is near the end of the list.
+    offsets = [capabilities * n // 30 for n in range(11, 20)]
+    queries += [BenchQuery("deep offset", offset=offset) for offset in offsets]
+    return queries
 
 
-def mix(capabilities: int, count: int) -> list[Ask]:
+def draw_queries(capabilities: int, count: int) -> list[BenchQuery]:
     random = Random(SEED)  # noqa: S311
-    by_family: dict[str, list[Ask]] = {family: [] for family in FAMILIES}
-    for ask in asks(capabilities):
-        by_family[ask.family].append(ask)
+    by_family: dict[str, list[BenchQuery]] = {family: [] for family in FAMILIES}
+    for query in build_queries(capabilities):
+        by_family[query.family].append(query)
     families = random.choices(FAMILIES, list(WEIGHTS.values()), k=count)
     return [random.choice(by_family[family]) for family in families]

@@ -1,8 +1,8 @@
-"""What a routing decision costs, on one database, beside an answer that does nothing.
+"""Measure routing decisions relative to an endpoint that does nothing.
 
     python -m bench.routing
 
-Reads its database from the environment, as the product does; prints JSON.
+Reads the database from the environment, like AgentLens itself; prints JSON.
 """
 
 import os
@@ -24,51 +24,53 @@ from catalog.models import CatalogEntry, HealthHour, Status  # noqa: E402
 from routing.models import CapabilityRegistration, RequestSecond  # noqa: E402
 
 from . import data  # noqa: E402
-from .clock import in_turn  # noqa: E402
-from .measure import token_of, told  # noqa: E402
-from .queries import Ask  # noqa: E402
-from .served import PRODUCT, Client, serving  # noqa: E402
+from .measure import create_token, log_duration  # noqa: E402
+from .queries import BenchQuery  # noqa: E402
+from .served import PRODUCT, Client, run_server  # noqa: E402
+from .timing import measure_interleaved  # noqa: E402
 
 CAPABILITIES, PROVIDERS = 1_000, 10
 REQUESTS, SECONDS = 600, 60
-# Requests told in one report.
+# Outcomes in one report.
 OUTCOMES = 100
-# Every so many of them is reported on every second.
-BUSY, HOUR = 100, 3600
-PLACE = "/api/v1/registry/capabilities"
+# One registration in so many has a report in every second.
+BUSY_INTERVAL, HOUR_SECONDS = 100, 3600
+REGISTRY_PATH = "/api/v1/registry/capabilities"
 
 
 def build() -> list[str]:
-    """So many capabilities, each offered by ten of a thousand agents."""
-    data.build(CAPABILITIES * data.PER_AGENT, data.Maker())
+    """Register ten of a thousand agents for each capability; return the IDs."""
+    data.build(CAPABILITIES * data.PER_AGENT, data.CatalogBuilder())
     CatalogEntry.objects.update(status=Status.ACTIVE, latency_ms=100)
     agents = list(CatalogEntry.objects.values_list("pk", flat=True))
-    chance = random.Random(7)  # noqa: S311 - the same for everybody
-    offers = [
+    rng = random.Random(7)  # noqa: S311 - seeded
+    registrations = [
         CapabilityRegistration(
             entry_id=agent,
             capability=f"capability-{n}",
-            priority=chance.randint(1, 100),
+            priority=rng.randint(1, 100),
         )
         for n in range(CAPABILITIES)
-        for agent in chance.sample(agents, PROVIDERS)
+        for agent in rng.sample(agents, PROVIDERS)
     ]
-    CapabilityRegistration.objects.bulk_create(offers, batch_size=1000)
-    told("an hour of traffic and a day of probes", invent_past, offers, agents)
-    data.settle()
-    return [offer.pk for offer in offers]
+    CapabilityRegistration.objects.bulk_create(registrations, batch_size=1000)
+    log_duration("build history", build_history, registrations, agents)
+    data.vacuum()
+    return [registration.pk for registration in registrations]
 
 
-def invent_past(offers: list[CapabilityRegistration], agents: list) -> None:
-    """Reports of the last hour, for some of them second by second, and all hours."""
+def build_history(registrations: list[CapabilityRegistration], agents: list) -> None:
+    """Create reports of the last hour and probes of the last day."""
     now = int(time.time())
-    for n, offer in enumerate(offers):
-        step = 1 if n % BUSY == 0 else 60
+    for n, registration in enumerate(registrations):
+        step = 1 if n % BUSY_INTERVAL == 0 else 60
         RequestSecond.objects.bulk_create(
-            RequestSecond(registration=offer, second=now - ago, total=HOUR - ago)
-            for ago in range(0, HOUR, step)
+            RequestSecond(
+                registration=registration, second=now - ago, total=HOUR_SECONDS - ago
+            )
+            for ago in range(0, HOUR_SECONDS, step)
         )
-    CapabilityRegistration.objects.update(requests_total=HOUR)
+    CapabilityRegistration.objects.update(requests_total=HOUR_SECONDS)
     this_hour = start_of_hour(timezone.now())
     HealthHour.objects.bulk_create(
         HealthHour(entry_id=agent, hour=this_hour - timedelta(hours=n), probes=60)
@@ -77,37 +79,38 @@ def invent_past(offers: list[CapabilityRegistration], agents: list) -> None:
     )
 
 
-def doors(client: Client, offers: list[str]) -> dict:
-    chance = random.Random(11)  # noqa: S311
+def build_targets(client: Client, registration_ids: list[str]) -> dict:
+    rng = random.Random(11)  # noqa: S311
     outcomes = [{"ok": True, "response_time_ms": n} for n in range(OUTCOMES)]
 
-    def decide(strategy: str):
-        def ask(_: Ask) -> None:
-            name = f"capability-{chance.randrange(CAPABILITIES)}"
-            client.get(f"{PLACE}/{name}?routing_strategy={strategy}")
+    def build_decision_target(strategy: str):
+        def request_decision(_: BenchQuery) -> None:
+            name = f"capability-{rng.randrange(CAPABILITIES)}"
+            client.get(f"{REGISTRY_PATH}/{name}?routing_strategy={strategy}")
 
-        return ask
+        return request_decision
 
-    def report(_: Ask) -> None:
-        client.post(f"{PLACE}/{chance.choice(offers)}/reports", {"outcomes": outcomes})
+    def send_report(_: BenchQuery) -> None:
+        url = f"{REGISTRY_PATH}/{rng.choice(registration_ids)}/reports"
+        client.post(url, {"outcomes": outcomes})
 
     return {
         "healthz": lambda _: client.get("/healthz"),
-        "priority": decide("priority"),
-        "load_balance": decide("load_balance"),
-        "report": report,
+        "priority": build_decision_target("priority"),
+        "load_balance": build_decision_target("load_balance"),
+        "report": send_report,
     }
 
 
 def main() -> dict:
     prepare_database()
-    offers = told("built", build)
-    given = {**os.environ, "AGENTLENS_WRITE_RATE": "1000000"}
-    with serving(PRODUCT, token_of("Editor"), given) as client:
-        open_doors = doors(client, offers)
-        asks = {name: [Ask(name)] * REQUESTS for name in open_doors}
-        times = told("asked", in_turn, open_doors, asks, SECONDS)
-    return {"times": times, "outcomes": OUTCOMES, "differing": []}
+    registration_ids = log_duration("build", build)
+    environment = {**os.environ, "AGENTLENS_WRITE_RATE": "1000000"}
+    with run_server(PRODUCT, create_token("Editor"), environment) as client:
+        targets = build_targets(client, registration_ids)
+        queries = {name: [BenchQuery(name)] * REQUESTS for name in targets}
+        times = log_duration("measure", measure_interleaved, targets, queries, SECONDS)
+    return {"times": times, "outcomes": OUTCOMES, "differences": []}
 
 
 if __name__ == "__main__":

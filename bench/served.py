@@ -1,4 +1,4 @@
-"""Over HTTP: a server in a process of its own, and one client that keeps its line."""
+"""Measure over HTTP: a server in a separate process, and one keep-alive client."""
 
 import subprocess
 import sys
@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 
 import orjson
 
-from tests.with_services import free_port, wait_for
+from tests.with_services import find_free_port, wait_for_port
 
-from .clock import in_turn
-from .queries import Ask, asks, mix
+from .queries import BenchQuery, build_queries, draw_queries
+from .timing import measure_interleaved
 
-PATIENCE = 60
+TIMEOUT = 60
 REQUESTS, SECONDS = 600, 40
 PRODUCT = "agentlens.asgi:application"
 BARE = "bench.bare:application"
@@ -23,35 +23,35 @@ BARE = "bench.bare:application"
 
 class Client:
     def __init__(self, port: int, token: str) -> None:
-        self.connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        self.connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
         self.headers = {"Authorization": f"Bearer {token}"}
 
     def get(self, path: str) -> bytes:
         self.connection.request("GET", path, headers=self.headers)
-        return self.answer(path)
+        return self.read_response(path)
 
     def post(self, path: str, body: dict) -> bytes:
         headers = {**self.headers, "Content-Type": "application/json"}
         self.connection.request("POST", path, orjson.dumps(body), headers)
-        return self.answer(path)
+        return self.read_response(path)
 
-    def answer(self, path: str) -> bytes:
+    def read_response(self, path: str) -> bytes:
         response = self.connection.getresponse()
         body = response.read()
         if response.status not in (200, 204):
-            raise SystemExit(f"{path} answered {response.status}: {body[:300]!r}")
+            raise SystemExit(f"{path} returned {response.status}: {body[:300]!r}")
         return body
 
 
 @contextmanager
-def serving(
+def run_server(
     application: str, token: str, environment: dict[str, str]
 ) -> Iterator[Client]:
-    """As `agentlens serve` does it, and on loopback only."""
-    port = free_port()
+    """Run an application as `agentlens serve` does, on loopback, and yield a client."""
+    port = find_free_port()
     command = [sys.executable, "-m", "uvicorn", application, "--port", str(port)]
     command += ["--host", "127.0.0.1", "--log-level", "warning", "--no-server-header"]
-    command += ["--timeout-keep-alive", str(PATIENCE)]  # while others have their turn
+    command += ["--timeout-keep-alive", str(TIMEOUT)]  # targets take turns
     process = subprocess.Popen(command, env=environment)
     try:
         wait_until_listening(process, port)
@@ -60,60 +60,67 @@ def serving(
         client.connection.close()
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
 
 
 def wait_until_listening(process: subprocess.Popen, port: int) -> None:
-    """The bare server first asks the product everything, which may take a while."""
-    deadline = time.monotonic() + PATIENCE
+    """Wait for the server; the bare one records all queries first, which takes long."""
+    deadline = time.monotonic() + TIMEOUT
     while process.poll() is None and time.monotonic() < deadline:
         try:
-            return wait_for(port)
+            return wait_for_port(port)
         except SystemExit:
             continue
     raise SystemExit("The server did not start")
 
 
-def path(ask: Ask) -> str:
-    return f"/api/v1/capabilities?{urlencode(ask.parameters)}"
+def build_path(query: BenchQuery) -> str:
+    return f"/api/v1/capabilities?{urlencode(query.parameters)}"
 
 
 def measure(database: dict[str, dict]) -> None:
-    """Every size's server, and the bare ones beside the smallest, asked in turn."""
+    """Measure the servers of all sizes and the bare server of the smallest size."""
     smallest = next(iter(database))
-    doors: dict[str, Callable] = {}
+    targets: dict[str, Callable] = {}
     with ExitStack() as servers:
         for size, result in database.items():
             token, environment = result["token"], result["environment"]
-            client = servers.enter_context(serving(PRODUCT, token, environment))
-            doors[size] = lambda ask, client=client: client.get(path(ask))
-            check(doors[size], result)
+            client = servers.enter_context(run_server(PRODUCT, token, environment))
+            targets[size] = lambda query, client=client: client.get(build_path(query))
+            check_results(targets[size], result)
         result = database[smallest]
-        given = {**result["environment"], "BENCH_TOKEN": result["token"]}
-        given["BENCH_SIZE"] = str(result["size"])
-        bare = servers.enter_context(serving(BARE, "", given))
-        doors |= bare_doors(bare, asks(result["size"]))
-        sizes = {name: database.get(name, result)["size"] for name in doors}
-        asked = {name: mix(size, REQUESTS) for name, size in sizes.items()}
-        times = in_turn(doors, asked, SECONDS * len(doors))
+        environment = {
+            **result["environment"],
+            "BENCH_TOKEN": result["token"],
+            "BENCH_SIZE": str(result["size"]),
+        }
+        bare = servers.enter_context(run_server(BARE, "", environment))
+        targets |= build_bare_targets(bare, build_queries(result["size"]))
+        sizes = {name: database.get(name, result)["size"] for name in targets}
+        queries = {name: draw_queries(size, REQUESTS) for name, size in sizes.items()}
+        times = measure_interleaved(targets, queries, SECONDS * len(targets))
     for size, result in database.items():
         result["http"] = times.pop(size)
     database[smallest] |= times
 
 
-def check(door: Callable, result: dict) -> None:
-    result["differing"] += [
-        f"HTTP: {ask}"
-        for ask, right in zip(asks(result["size"]), result["expected"], strict=True)
-        if orjson.loads(door(ask)) != right
+def check_results(target: Callable, result: dict) -> None:
+    result["differences"] += [
+        f"HTTP: {query}"
+        for query, correct in zip(
+            build_queries(result["size"]), result["expected"], strict=True
+        )
+        if orjson.loads(target(query)) != correct
     ]
 
 
-def bare_doors(client: Client, asked: list[Ask]) -> dict[str, Callable]:
-    """The bare server knows the questions by their numbers."""
-    numbers = {ask: n for n, ask in enumerate(asked)}
+def build_bare_targets(
+    client: Client, queries: list[BenchQuery]
+) -> dict[str, Callable]:
+    """Return targets that request queries from the bare server by their number."""
+    numbers = {query: n for n, query in enumerate(queries)}
 
-    def door(plan: str) -> Callable:
-        return lambda ask: client.get(f"/?plan={plan}&n={numbers[ask]}")
+    def build_target(plan: str) -> Callable:
+        return lambda query: client.get(f"/?plan={plan}&n={numbers[query]}")
 
-    return {plan: door(plan) for plan in ("whole", "searching")}
+    return {plan: build_target(plan) for plan in ("endpoint", "search")}

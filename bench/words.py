@@ -1,11 +1,11 @@
-"""The words agents speak: a long tail, and some whose share is known."""
+"""Words of the generated catalog: a long tail, and words with a fixed frequency."""
 
 from itertools import accumulate
 from random import Random
 
 SEED = 2_026
 
-# Each with its share of all capabilities, in `SHARES`, whatever else these say.
+# The share of capabilities that contain each of these words is in `SHARES`.
 COMMON = "translate customer schedule document analysis".split()
 SOME = (
     "invoice payroll warehouse voucher subtitle forecast glossary contract passport"
@@ -17,9 +17,9 @@ RARE = (
     " harpsichord jacaranda kaleidoscope lighthouse marzipan obsidian pergola quokka"
     " saxophone tarantella xylophone"
 ).split()
-# Two letters that no other word holds together.
+# Two letters that occur in no other word.
 PAIRS = "qz xq jx zq vq qj wq qk".split()
-# Written one way, and asked for in another.
+# The spelling in the catalog and the spelling in the query.
 SPELLINGS = {"Łódź": "ŁÓDŹ", "Straße": "STRASSE", "İstanbul": "istanbul"}
 LETTERS = "e a o i t".split()
 
@@ -32,33 +32,33 @@ SHARES = (
 STARTS = "b c d f g k l m n p r s t v br cl dr gr pl st tr".split()
 VOWELS = "a e i o u ea io ou".split()
 ENDS = ["", "", "", "l", "m", "n", "r", "s", "t"]
-TAIL = 5_000
+TAIL_SIZE = 5_000
 
 
 class Words:
-    """Draws words, a few of them often and most of them hardly ever."""
+    """Draws random words with a long-tail distribution."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.tail = sorted(self.invented())
+        self.tail = sorted(self.build_tail())
         random.shuffle(self.tail)
-        self.weights = list(accumulate(1 / (n + 10) for n in range(TAIL)))
+        self.weights = list(accumulate(1 / (n + 10) for n in range(TAIL_SIZE)))
 
-    def invented(self) -> set[str]:
-        found: set[str] = set()
-        while len(found) < TAIL:
-            word = "".join(map(self.syllable, range(self.random.randint(2, 4))))
-            if not any(known.lower() in word for known in SHARES):
-                found.add(word)
-        return found
+    def build_tail(self) -> set[str]:
+        words: set[str] = set()
+        while len(words) < TAIL_SIZE:
+            word = "".join(map(self.build_syllable, range(self.random.randint(2, 4))))
+            if not any(planted.lower() in word for planted in SHARES):
+                words.add(word)
+        return words
 
-    def syllable(self, _: int) -> str:
+    def build_syllable(self, _: int) -> str:
         return "".join(map(self.random.choice, (STARTS, VOWELS, ENDS)))
 
     def draw(self, count: int) -> list[str]:
         return self.random.choices(self.tail, cum_weights=self.weights, k=count)
 
-    def known(self) -> list[str]:
-        """Those with a share of their own that this capability happens to say."""
-        chance = self.random.random
-        return [word for word, share in SHARES.items() if chance() < share]
+    def draw_planted(self) -> list[str]:
+        """Return the planted words of one capability, drawn by their shares."""
+        random = self.random.random
+        return [word for word, share in SHARES.items() if random() < share]

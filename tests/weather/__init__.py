@@ -1,1 +1,1 @@
-"""Somebody else's Django app, which brings a protocol of its own."""
+"""A third-party Django app that adds a protocol."""

@@ -10,7 +10,7 @@ class WeatherConfig(AppConfig):
 
         from .protocol import WeatherParser
 
-        # Tests that override INSTALLED_APPS make Django call this again.
+        # Django calls ready() again in tests that override INSTALLED_APPS.
         if WeatherParser.slug not in parsers:
             kinds.register(*WeatherParser.kinds)
             parsers.register(WeatherParser())

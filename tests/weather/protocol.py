@@ -37,20 +37,20 @@ class WeatherParser(Parser):
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         address = problems.required_string(document, "address")
-        if address and (fault := url_error(address)):
-            problems.error("$.address", fault)
+        if address and (message := url_error(address)):
+            problems.error("$.address", message)
         return AgentRecord(
             protocol=self.slug,
             endpoint=address,
             name=problems.required_string(document, "station"),
-            capabilities=tuple(forecasts(document, problems)),
+            capabilities=tuple(read_forecasts(document, problems)),
         )
 
 
-def forecasts(document: Document, problems: Problems) -> Iterator[Forecast]:
-    for path, stated in problems.iter_objects(document, "forecasts"):
+def read_forecasts(document: Document, problems: Problems) -> Iterator[Forecast]:
+    for path, item in problems.iter_objects(document, "forecasts"):
         yield Forecast(
-            name=problems.required_string(stated, "name", path),
-            regions=problems.string_list(stated, "regions", path) or [],
+            name=problems.required_string(item, "name", path),
+            regions=problems.string_list(item, "regions", path) or [],
             path=path,
         )

@@ -1,4 +1,4 @@
-"""Another app adds a kind and a protocol: nothing of the catalog's changes for it."""
+"""A third-party app that adds a protocol and a kind to the catalog."""
 
 import os
 import subprocess
@@ -20,23 +20,23 @@ STATION = {
 
 @pytest.fixture
 def weather():
-    """The app made ready, as Django does it, until the test ends."""
+    """Register the protocol as Django does at startup, for one test."""
     with kinds.temporarily(), parsers.temporarily():
         AppConfig.create("tests.weather").ready()
         yield
 
 
-def test_the_kind_is_discoverable(weather):
+def test_kind_of_app_is_discoverable(weather):
     assert "weather.forecast" in discoverable_kinds()
 
 
-def test_its_definitions_are_recognised_catalogued_and_found(weather, editor):
-    made = editor.post("/api/v1/catalog/register", STATION, format="json")
-    found = editor.get("/api/v1/catalog", {"q": "karkonosze", "protocol": "weather"})
-    offering = editor.get("/api/v1/catalog", {"kind": "weather.forecast"})
+def test_definition_is_detected_registered_and_found(weather, editor):
+    registered = editor.post("/api/v1/catalog/register", STATION, format="json")
+    matches = editor.get("/api/v1/catalog", {"q": "karkonosze", "protocol": "weather"})
+    offers = editor.get("/api/v1/catalog", {"kind": "weather.forecast"})
 
-    assert (made.status_code, made.json()["protocol"]) == (201, "weather")
-    assert made.json()["capabilities"] == [
+    assert (registered.status_code, registered.json()["protocol"]) == (201, "weather")
+    assert registered.json()["capabilities"] == [
         {
             "kind": "weather.forecast",
             "name": "Snow",
@@ -44,11 +44,11 @@ def test_its_definitions_are_recognised_catalogued_and_found(weather, editor):
             "regions": ["Karkonosze"],
         }
     ]
-    assert [item["display_name"] for item in found.json()["items"]] == ["Śnieżka"]
-    assert offering.json()["total"] == 1
+    assert [item["display_name"] for item in matches.json()["items"]] == ["Śnieżka"]
+    assert offers.json()["total"] == 1
 
 
-def test_its_kind_is_listed_by_the_api(weather, viewer):
+def test_kinds_api_lists_kind_of_app(weather, viewer):
     items = viewer.get("/api/v1/kinds").json()["items"]
 
     assert {
@@ -59,31 +59,31 @@ def test_its_kind_is_listed_by_the_api(weather, viewer):
     } in items
 
 
-def test_its_errors_have_paths_too(weather, editor):
-    faulty = STATION | {"forecasts": [{}], "address": "javascript:alert(1)"}
-    answer = editor.post("/api/v1/catalog/validate", faulty, format="json").json()
+def test_validation_errors_have_paths(weather, editor):
+    invalid = STATION | {"forecasts": [{}], "address": "javascript:alert(1)"}
+    response = editor.post("/api/v1/catalog/validate", invalid, format="json")
 
-    paths = {error["path"] for error in answer["errors"]}
+    paths = {error["path"] for error in response.json()["errors"]}
     assert {"$.forecasts[0].name", "$.address"} <= paths
 
 
-def test_a_project_that_installs_the_app_starts_with_it():
+def test_installed_app_registers_parser_at_startup():
     code = (
         "import django; django.setup();"
         "from capabilities.parsers import parsers; print(parsers.get('weather').label)"
     )
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.weather.settings"}
-    started = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert started.stdout.strip() == "Weather station"
+    assert result.stdout.strip() == "Weather station"
 
 
-def test_the_guide_has_this_very_parser():
+def test_guide_contains_parser_verbatim():
     root = Path(__file__).parent.parent.parent
     guide = (root / "docs" / "add-a-protocol.md").read_text("utf-8")
 

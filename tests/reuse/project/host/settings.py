@@ -1,10 +1,10 @@
-"""A bare Django project, as `startproject` makes it, with the catalog in it."""
+"""Settings of a new Django project with the catalog installed."""
 
 import os
 from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-SECRET_KEY = "of a project that is thrown away"
+SECRET_KEY = "test-only"
 ALLOWED_HOSTS = ["testserver"]
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -48,6 +48,6 @@ DATABASES = {
 USE_TZ = True
 STATIC_URL = "static/"
 LOGIN_URL = "admin:login"
-# Set by tests that look at the system checks.
+# Set by tests of the system checks.
 if "PROBE_TIMEOUT" in os.environ:
     AGENTLENS_PROBE_TIMEOUT = float(os.environ["PROBE_TIMEOUT"])

@@ -1,4 +1,4 @@
-"""Use the catalog of this project as people and programs do; print what they got."""
+"""Request the pages and the API of this project, and print the responses as JSON."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "host.settings")
 django.setup()
 
-from django.apps import apps  # noqa: E402 - Django first
+from django.apps import apps  # noqa: E402 - needs django.setup()
 from django.contrib.auth import get_user_model  # noqa: E402
 from django.contrib.auth.models import Permission  # noqa: E402
 from django.test import Client  # noqa: E402
@@ -18,12 +18,12 @@ JSON = {"content_type": "application/json"}
 
 
 def card(name: str, skill: str) -> dict:
-    """An A2A card at a loopback address: nothing outside this machine is asked."""
+    """Build an A2A card with a loopback address, so that no request leaves the host."""
     url = f"http://127.0.0.1:9/{name.lower()}"
     interface = {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     return {
         "name": name,
-        "description": f"{skill}, and well",
+        "description": f"{skill} quickly",
         "version": "1.0.0",
         "supportedInterfaces": [interface],
         "capabilities": {},
@@ -36,7 +36,7 @@ def card(name: str, skill: str) -> dict:
 DEFINITION = json.dumps(card("Translator", "Translate text"))
 OTHER = json.dumps(card("Transcriber", "Transcribe speech"))
 INVALID = json.dumps(card("", "Nameless"))
-# Search shows active agents, and none of these is ever reached.
+# Search shows active agents only, and probes of these agents fail.
 PATCH = json.dumps({"categories": ["text"], "status": "active"})
 WRITES = [
     ("POST", "/api/catalog/register"),
@@ -77,8 +77,8 @@ ADMIN_PAGES = [
 ]
 
 
-def client_of(username: str, *permissions: str) -> Client:
-    """A browser in which a user with these permissions is logged in."""
+def build_client(username: str, *permissions: str) -> Client:
+    """Return a client with a logged-in user who has these permissions."""
     user, _ = get_user_model().objects.get_or_create(username=username)
     user.is_staff = user.is_superuser = "all" in permissions
     user.save()
@@ -88,8 +88,8 @@ def client_of(username: str, *permissions: str) -> Client:
     return client
 
 
-def seen(response) -> dict:
-    """The parts of a response that are looked at."""
+def summarize(response) -> dict:
+    """Return the parts of a response that the tests check."""
     is_json = response.get("Content-Type", "").startswith("application/json")
     return {
         "status": response.status_code,
@@ -99,42 +99,42 @@ def seen(response) -> dict:
 
 
 def main() -> dict:
-    owner, stranger = client_of("owner", "all"), Client()
-    reader = client_of("reader", "view_catalogentry")
-    made = owner.post("/api/catalog/register", DEFINITION, **JSON)
-    other = owner.post("/api/catalog/register", OTHER, **JSON)
-    ids = {"id": made.json()["id"], "other": other.json()["id"]}
+    owner, anonymous = build_client("owner", "all"), Client()
+    reader = build_client("reader", "view_catalogentry")
+    first = owner.post("/api/catalog/register", DEFINITION, **JSON)
+    second = owner.post("/api/catalog/register", OTHER, **JSON)
+    ids = {"id": first.json()["id"], "other": second.json()["id"]}
 
-    def ask(client: Client, method: str, path: str):
-        return seen(client.generic(method, path.format(**ids), "{}", **JSON))
+    def send(client: Client, method: str, path: str):
+        return summarize(client.generic(method, path.format(**ids), "{}", **JSON))
 
     def open_page(client: Client, path: str):
-        return seen(client.get(path.format(**ids)))
+        return summarize(client.get(path.format(**ids)))
 
     return {
-        "register": seen(made),
-        "invalid": seen(owner.post("/api/catalog/register", INVALID, **JSON)),
-        "preview": seen(owner.post("/catalog/register", {"definition": OTHER})),
-        "patched": seen(owner.patch(f"/api/catalog/{ids['id']}", PATCH, **JSON)),
-        "options": ask(owner, "OPTIONS", "/api/catalog"),
-        "reads": {path: ask(reader, "GET", path) for path in READS},
+        "register": summarize(first),
+        "invalid": summarize(owner.post("/api/catalog/register", INVALID, **JSON)),
+        "preview": summarize(owner.post("/catalog/register", {"definition": OTHER})),
+        "patched": summarize(owner.patch(f"/api/catalog/{ids['id']}", PATCH, **JSON)),
+        "options": send(owner, "OPTIONS", "/api/catalog"),
+        "reads": {path: send(reader, "GET", path) for path in READS},
         "pages": {path: open_page(owner, path) for path in PAGES},
         "admin": {
             path: open_page(owner, path)
             for path in ADMIN_PAGES
             if apps.is_installed("django.contrib.admin")
         },
-        "anonymous reads": {path: ask(stranger, "GET", path) for path in READS},
-        "anonymous pages": {path: open_page(stranger, path) for path in PAGES},
+        "anonymous reads": {path: send(anonymous, "GET", path) for path in READS},
+        "anonymous pages": {path: open_page(anonymous, path) for path in PAGES},
         "anonymous writes": {
-            f"{method} {path}": ask(stranger, method, path) for method, path in WRITES
+            f"{method} {path}": send(anonymous, method, path) for method, path in WRITES
         },
-        "a reader's writes": {
-            f"{method} {path}": ask(reader, method, path)
+        "reader writes": {
+            f"{method} {path}": send(reader, method, path)
             for method, path in WRITES
             if "validate" not in path
         },
-        "after the writes": ask(owner, "GET", "/api/catalog/{id}"),
+        "agent after reader writes": send(owner, "GET", "/api/catalog/{id}"),
         "modules": sorted({name.partition(".")[0] for name in sys.modules}),
     }
 

@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class CapabilitiesConfig(AppConfig):
-    """Registers the built-in kinds and protocols; other apps register theirs alike."""
+    """Registers the built-in kinds and protocols; other apps can register more."""
 
     name = "capabilities"
 

@@ -77,7 +77,7 @@ TRANSPORT = Category(
     (
         Feature("transport.streaming", "Streaming"),
         Feature("transport.websocket", "WebSocket"),
-        Feature("transport.httpBinary", "Binary over HTTP"),
+        Feature("transport.httpBinary", "Binary HTTP transport"),
         Feature("transport.pushNotifications", "Push notifications"),
         Feature("transport.resumable", "Resumable streams"),
     ),
@@ -86,8 +86,8 @@ TOOLS = Category(
     "tools",
     "Tools",
     (
-        Feature("tools.supported", "Calls tools"),
-        Feature("tools.parallelCalls", "Parallel calls"),
+        Feature("tools.supported", "Tool calling"),
+        Feature("tools.parallelCalls", "Parallel tool calls"),
         Feature("tools.clientProvided", "Client-provided tools"),
     ),
 )
@@ -96,24 +96,24 @@ OUTPUT = Category(
     "Output",
     (
         Feature("output.structuredOutput", "Structured output"),
-        Feature("output.supportedMimeTypes", "MIME types", Shape.STRING_LIST),
+        Feature("output.supportedMimeTypes", "Output MIME types", Shape.STRING_LIST),
     ),
 )
 STATE = Category(
     "state",
     "State",
     (
-        Feature("state.snapshots", "Snapshots"),
-        Feature("state.deltas", "Deltas"),
+        Feature("state.snapshots", "State snapshots"),
+        Feature("state.deltas", "State deltas"),
         Feature("state.memory", "Memory"),
         Feature("state.persistentState", "Persistent state"),
     ),
 )
 MULTI_AGENT = Category(
     "multiAgent",
-    "Multiple agents",
+    "Multi-agent",
     (
-        Feature("multiAgent.supported", "Works with other agents"),
+        Feature("multiAgent.supported", "Multi-agent collaboration"),
         Feature("multiAgent.delegation", "Delegation"),
         Feature("multiAgent.handoffs", "Handoffs"),
     ),
@@ -122,39 +122,41 @@ REASONING = Category(
     "reasoning",
     "Reasoning",
     (
-        Feature("reasoning.supported", "Reasons"),
-        Feature("reasoning.streaming", "Streams its reasoning"),
+        Feature("reasoning.supported", "Reasoning"),
+        Feature("reasoning.streaming", "Streamed reasoning"),
         Feature("reasoning.encrypted", "Encrypted reasoning"),
     ),
 )
 MULTIMODAL = Category(
     "multimodal",
-    "Media",
+    "Multimodal",
     (
-        Feature("multimodal.input.image", "Takes images"),
-        Feature("multimodal.input.audio", "Takes audio"),
-        Feature("multimodal.input.video", "Takes video"),
-        Feature("multimodal.input.pdf", "Takes PDF"),
-        Feature("multimodal.input.file", "Takes files"),
-        Feature("multimodal.output.image", "Makes images"),
-        Feature("multimodal.output.audio", "Makes audio"),
+        Feature("multimodal.input.image", "Image input"),
+        Feature("multimodal.input.audio", "Audio input"),
+        Feature("multimodal.input.video", "Video input"),
+        Feature("multimodal.input.pdf", "PDF input"),
+        Feature("multimodal.input.file", "File input"),
+        Feature("multimodal.output.image", "Image output"),
+        Feature("multimodal.output.audio", "Audio output"),
     ),
 )
 EXECUTION = Category(
     "execution",
     "Execution",
     (
-        Feature("execution.codeExecution", "Runs code"),
-        Feature("execution.sandboxed", "Sandboxed"),
-        Feature("execution.maxIterations", "Most iterations", Shape.COUNT),
-        Feature("execution.maxExecutionTime", "Longest run (ms)", Shape.COUNT),
+        Feature("execution.codeExecution", "Code execution"),
+        Feature("execution.sandboxed", "Sandboxed execution"),
+        Feature("execution.maxIterations", "Maximum iterations", Shape.COUNT),
+        Feature(
+            "execution.maxExecutionTime", "Maximum execution time (ms)", Shape.COUNT
+        ),
     ),
 )
 HUMAN_IN_THE_LOOP = Category(
     "humanInTheLoop",
     "Human in the loop",
     (
-        Feature("humanInTheLoop.supported", "Involves people"),
+        Feature("humanInTheLoop.supported", "Human in the loop"),
         Feature("humanInTheLoop.approvals", "Approvals"),
         Feature("humanInTheLoop.interventions", "Interventions"),
         Feature("humanInTheLoop.feedback", "Feedback"),
@@ -203,7 +205,7 @@ FEATURE_LABELS = {
     if feature.shape is not Shape.OBJECT
 }
 FEATURE_LABELS |= {"tools.items": "Tools", "multiAgent.subagents": "Sub-agents"}
-# Agents choose the rest of the name themselves.
+# Agents choose the rest of names with these prefixes themselves.
 FREE_PREFIXES = (f"{CUSTOM}.", "identity.metadata.")
 
 
@@ -231,7 +233,7 @@ def clean_value(shape: Shape, value: Any) -> Any:
 
 
 def clean_count(value: float) -> int | None:
-    """Return the value as an integer, also from 5.0; None for booleans and others."""
+    """Return the value as an integer, also from 5.0; None if it is not a count."""
     if isinstance(value, bool) or not 0 <= value <= MAX_SAFE_INTEGER:
         return None
     return int(value) if value == int(value) else None

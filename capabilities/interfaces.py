@@ -1,6 +1,6 @@
-"""Optional interfaces of a parser, for what only some protocols can do.
+"""Optional interfaces of a parser, for what only some protocols support.
 
-The core asks a parser for the interface and never for a protocol by name.
+The catalog checks whether a parser has an interface, never which protocol it is for.
 """
 
 from abc import ABC, abstractmethod
@@ -33,17 +33,17 @@ class EndpointPolicy:
 
 
 class CapabilityMerger(ABC):
-    """For agents whose latest definition does not repeat everything known of them."""
+    """For agents whose definitions contain only a part of their capabilities."""
 
     @abstractmethod
     def merge(
         self, stored: Iterable[CapabilityRecord], declared: Iterable[CapabilityRecord]
     ) -> Iterable[CapabilityRecord]:
-        """Combine the stored capabilities with those a new definition declares."""
+        """Combine the stored capabilities with those of a new definition."""
 
     @abstractmethod
     def restore(self, record: CapabilityRecord) -> CapabilityRecord | None:
-        """Return what an export holds in addition to the definition, or None."""
+        """Return what to export in addition to the definition, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ class Introspection:
     # Members of the document that the agent refused to list.
     withheld: frozenset[str] = frozenset()
 
-    def merged_with(self, earlier: Document) -> Document:
+    def merge_with(self, earlier: Document) -> Document:
         """Return the document with withheld members taken from `earlier`."""
-        kept = {name: earlier[name] for name in self.withheld if name in earlier}
-        return self.document | kept
+        members = {name: earlier[name] for name in self.withheld if name in earlier}
+        return self.document | members
 
 
 class Introspector(ABC):

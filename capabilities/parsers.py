@@ -1,4 +1,4 @@
-"""From the bytes of a definition to a record: protocol detection, parsing, checks."""
+"""Parsing of definitions: protocol detection, parsers, validation of records."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -28,7 +28,7 @@ from .records import (
 )
 from .registry import Registry
 
-# Leaves room for the highest number that makes a name unique.
+# Leaves room for the highest number that can be appended to make a name unique.
 STEM_LIMIT = CAPABILITY_NAME_LIMIT - len(f" ({CAPABILITY_LIMIT})")
 
 
@@ -50,7 +50,7 @@ class Parser(ABC):
     accepts_front_matter: bool = False
     # The source of entries registered from such definitions; "" for the default.
     source: str = ""
-    # JSON paths of members that this protocol does not keep where A2A does.
+    # JSON paths in this protocol of members that have another path in A2A.
     path_overrides: Mapping[str, str] = {}
     # The content type under which the original bytes are served.
     media_type: str = "application/json"
@@ -74,7 +74,7 @@ class Parser(ABC):
     def health_requests(
         self, endpoint: str, definition_url: str
     ) -> list[HealthRequest]:
-        """Return the requests to try in turn until one shows that the agent is alive."""
+        """Return the requests to try in order, until one shows the agent is alive."""
         return [HealthRequest(endpoint)]
 
     def can_be_probed(self, endpoint: str) -> bool:
@@ -198,7 +198,7 @@ def parse_unchecked(
     return parser.parse(document, Problems())
 
 
-def connection_for(raw: bytes, protocol: str, endpoint: str = "") -> Connection:
+def get_connection(raw: bytes, protocol: str, endpoint: str = "") -> Connection:
     """Return how to connect to the agent of a stored definition."""
     parser = parsers.get(protocol)
     record = try_parse(raw, protocol, endpoint).record
@@ -217,12 +217,12 @@ def merges_capabilities(protocol: str) -> bool:
     return parser is not None and parser.capability_merger is not None
 
 
-def source_for(protocol: str) -> str:
+def get_source(protocol: str) -> str:
     parser = parsers.get(protocol)
     return parser.source if parser else ""
 
 
-def media_type_for(protocol: str) -> str:
+def get_media_type(protocol: str) -> str:
     return (parsers.get(protocol) or Parser).media_type
 
 
@@ -233,7 +233,7 @@ def detect_parser(document: Document) -> Parser | None:
 
 def not_detected_message() -> str:
     hints = "; ".join(f"{parser.label} ({parser.detection_hint})" for parser in parsers)
-    return f"is not a definition of a known protocol: {hints}"
+    return f"is not a definition of a supported protocol: {hints}"
 
 
 def build_record(parser: Parser, document: Document, problems: Problems) -> AgentRecord:
@@ -243,7 +243,9 @@ def build_record(parser: Parser, document: Document, problems: Problems) -> Agen
         problems.error(parser.path_overrides.get(path, path), message)
     if len(record.capabilities) > CAPABILITY_LIMIT:
         count = len(record.capabilities)
-        problems.error("$", f"has {count} capabilities, over {CAPABILITY_LIMIT}")
+        problems.error(
+            "$", f"has {count} capabilities; the limit is {CAPABILITY_LIMIT}"
+        )
         return record
     capabilities = tuple(check_capabilities(record.capabilities, problems))
     return replace(record, capabilities=capabilities)
@@ -261,7 +263,9 @@ def check_capabilities(
         if member_path(capability.path, "name") not in error_paths:
             for message in messages:
                 problems.error(capability.path, message)
-        name = capability.name if messages else unique_name(capability, name_counts)
+        name = (
+            capability.name if messages else make_unique_name(capability, name_counts)
+        )
         if name != capability.name:
             message = f"another {capability.kind} has this name; stored as {name!r}"
             problems.warning(capability.path, message)
@@ -269,7 +273,7 @@ def check_capabilities(
         yield replace(capability, name=name)
 
 
-def unique_name(
+def make_unique_name(
     capability: CapabilityRecord, name_counts: Counter[tuple[str, str]]
 ) -> str:
     """Return the name, or a disambiguated or numbered one if it is already used."""

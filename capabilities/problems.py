@@ -155,7 +155,9 @@ class Problems:
             self.error(list_path, "must be a list of objects")
             return
         if len(values) > CAPABILITY_LIMIT:
-            self.error(list_path, f"has {len(values)} items, over {CAPABILITY_LIMIT}")
+            self.error(
+                list_path, f"has {len(values)} items; the limit is {CAPABILITY_LIMIT}"
+            )
             return
         for index, value in enumerate(values):
             if isinstance(value, dict):
@@ -164,12 +166,12 @@ class Problems:
                 self.error(f"{list_path}[{index}]", "must be an object")
 
     def warn_unknown(
-        self, document: Document, known: Iterable[str], path: str = "$"
+        self, document: Document, known_members: Iterable[str], path: str = "$"
     ) -> None:
         """Add a warning for each member that no supported revision defines.
 
         Such members stay in the stored definition.
         """
-        for key in sorted(document.keys() - set(known)):
-            message = "unknown member; kept, not interpreted"
+        for key in sorted(document.keys() - set(known_members)):
+            message = "unknown member; stored, but not interpreted"
             self.warning(member_path(path, key), message)

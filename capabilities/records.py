@@ -29,7 +29,7 @@ class CapabilityRecord:
     """One thing an agent can do; subclasses add the properties of their kind."""
 
     kind: ClassVar[str]
-    # "tool", "subagent" or "": what it counts as, whatever its protocol.
+    # "tool", "subagent" or "", the same in all protocols.
     role: ClassVar[str] = ""
     # Whether an agent without a name may be shown under the name of this capability.
     can_name_agent: ClassVar[bool] = True

@@ -30,21 +30,22 @@ def to_snake_case(name: str) -> str:
     return CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", name)
 
 
-def snake_case_spellings(names: tuple[str, ...]) -> dict[str, str]:
+def build_snake_case_spellings(names: tuple[str, ...]) -> dict[str, str]:
     """Return the names by their snake_case spelling, where that differs."""
     return {to_snake_case(name): name for name in names if to_snake_case(name) != name}
 
 
-def category_members(category: str) -> tuple[str, ...]:
+def list_category_members(category: str) -> tuple[str, ...]:
     key_paths = (*FEATURES_BY_KEY_PATH, *LIST_KEY_PATHS)
     return tuple(key_path[1] for key_path in key_paths if key_path[0] == category)
 
 
-ROOT_SPELLINGS = snake_case_spellings(CATEGORY_NAMES)
+ROOT_SPELLINGS = build_snake_case_spellings(CATEGORY_NAMES)
 SPELLINGS = {
-    name: snake_case_spellings(category_members(name)) for name in CATEGORY_NAMES
+    name: build_snake_case_spellings(list_category_members(name))
+    for name in CATEGORY_NAMES
 }
-SPELLINGS["multimodal"] |= snake_case_spellings(tuple(FLAT_MULTIMODAL_FLAGS))
+SPELLINGS["multimodal"] |= build_snake_case_spellings(tuple(FLAT_MULTIMODAL_FLAGS))
 SPELLINGS["multiAgent"] |= {LEGACY_SUBAGENTS: SUBAGENTS, "sub_agents": SUBAGENTS}
 
 

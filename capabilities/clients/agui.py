@@ -10,7 +10,7 @@ from ag_ui.core import AgentCapabilities
 
 from ..documents import check_document, decode_json, decode_utf8
 from ..problems import Problems, UnreadableDocument
-from ..protocols.agui.addresses import capabilities_url
+from ..protocols.agui.addresses import build_capabilities_url
 from ..protocols.agui.declarations import read_declaration
 from ..protocols.agui.detection import (
     declares_nothing,
@@ -47,7 +47,7 @@ class HttpAgent:
 
     def get_capabilities(self) -> AgentCapabilities | None:
         """Fetch the agent's capabilities. Return None if it does not declare any."""
-        url = self.capabilities_url or capabilities_url(self.url)
+        url = self.capabilities_url or build_capabilities_url(self.url)
         response = self.http.get(url)
         if response.status_code in NOT_SERVED_STATUSES:
             return None

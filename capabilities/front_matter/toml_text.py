@@ -16,8 +16,8 @@ POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 def read_toml(text: str, *, dates_as_strings: bool = True) -> Document:
     """Return the document; raise UnreadableDocument if it is not valid TOML.
 
-    Dates and times become ISO strings. With `times_as_texts` false they stay objects,
-    for callers that reject them.
+    Dates and times become ISO strings. If `dates_as_strings` is false, they stay
+    objects, for callers that reject them.
     """
     reject_long_keys(text)
     try:

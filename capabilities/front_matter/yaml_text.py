@@ -24,8 +24,8 @@ CONSTANTS = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 # Digits after a leading zero are a code, such as a postal code, and stay a string.
-INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
-NUMBER = re.compile(
+YAML_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
+YAML_NUMBER = re.compile(
     r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 )
 NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
@@ -41,7 +41,7 @@ def read_yaml(text: str, problems: Problems) -> Document:
         mark = error.problem_mark or error.context_mark
         raise yaml_error(message, mark) from error
     except yaml.YAMLError as error:
-        raise yaml_error("it cannot be read") from error
+        raise yaml_error("cannot be parsed") from error
 
 
 def reject_control_characters(text: str) -> None:
@@ -72,11 +72,11 @@ class YAMLDocumentReader:
         if isinstance(next(self.events), yaml.StreamEndEvent):
             raise UnreadableDocument("is empty")
         if not isinstance(root := self.next_event(), yaml.MappingStartEvent):
-            raise yaml_error("there must be keys and values", root.start_mark)
+            raise yaml_error("the document must be a mapping", root.start_mark)
         document = self.read_mapping("$", 0)
         next(self.events)
         if not isinstance(event := next(self.events), yaml.StreamEndEvent):
-            raise yaml_error("there must be one document", event.start_mark)
+            raise yaml_error("there must be only one document", event.start_mark)
         return document
 
     def next_event(self) -> Any:
@@ -125,13 +125,13 @@ def parse_scalar(event: Any) -> Any:
         return CONSTANTS[text]
     if NOT_FINITE.fullmatch(text):
         raise yaml_error(f"{text} is not a JSON value", event.start_mark)
-    if NUMBER.fullmatch(text):
+    if YAML_NUMBER.fullmatch(text):
         return parse_number(text)
     return text
 
 
 def parse_number(text: str) -> int | float:
-    if not INTEGER.fullmatch(text):
+    if not YAML_INTEGER.fullmatch(text):
         return parse_finite_float(text)
     try:
         return check_int64(int(text))

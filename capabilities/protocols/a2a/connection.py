@@ -1,4 +1,4 @@
-"""How to call an A2A agent, read off its card."""
+"""How clients call an A2A agent."""
 
 import json
 import shlex
@@ -8,12 +8,13 @@ from ...connections import Connection, Endpoint
 from ...records import AgentRecord
 from .records import A2AInterface, A2ASecurityScheme
 
-MESSAGE = {
+# A message of revision 1.0, and one of the revisions before it.
+MESSAGE_V1 = {
     "messageId": "1",
     "role": "ROLE_USER",
     "parts": [{"text": "Hello"}],
 }
-OLD_MESSAGE = {
+MESSAGE_V0 = {
     "messageId": "1",
     "role": "user",
     "parts": [{"kind": "text", "text": "Hello"}],
@@ -28,54 +29,61 @@ def build_connection(record: AgentRecord) -> Connection:
             Endpoint(i.url, f"{i.binding} {i.protocol_version}".strip())
             for i in interfaces
         ],
-        credentials=[in_words(scheme) for scheme in schemes],
+        credentials=[describe_scheme(scheme) for scheme in schemes],
         title="Send a message",
-        snippet=curl(record, interfaces, schemes),
+        snippet=build_curl_command(record, interfaces, schemes),
     )
 
 
-def in_words(scheme: A2ASecurityScheme) -> str:
-    """A security scheme as one would tell a colleague."""
-    said = scheme.fields
-    words = {
+def describe_scheme(scheme: A2ASecurityScheme) -> str:
+    """Return what a caller must present, such as "HTTP Bearer (JWT)"."""
+    fields = scheme.fields
+    summaries = {
         "apiKey": f"API key in the {scheme.method or 'request'}"
-        f" as {said.get('parameter_name', '?')}",
+        f" as {fields.get('parameter_name', '?')}",
         "http": f"HTTP {scheme.method or 'authentication'}"
-        + (f" ({said['bearer_format']})" if said.get("bearer_format") else ""),
-        "oauth2": f"OAuth 2.0, {scheme.method or 'flow not stated'}",
+        + (f" ({fields['bearer_format']})" if fields.get("bearer_format") else ""),
+        "oauth2": f"OAuth 2.0, {scheme.method or 'without a declared flow'}",
         "openIdConnect": f"OpenID Connect, described at"
-        f" {said.get('open_id_connect_url', '?')}",
+        f" {fields.get('open_id_connect_url', '?')}",
         "mutualTLS": "Mutual TLS: a client certificate",
     }
-    told = words.get(scheme.type, f"{scheme.type}, a scheme this catalog does not know")
-    return f"{told} – {scheme.description}" if scheme.description else told
+    summary = summaries.get(scheme.type, f"{scheme.type}, an unknown scheme")
+    return f"{summary} – {scheme.description}" if scheme.description else summary
 
 
-def curl(
+def build_curl_command(
     record: AgentRecord,
     interfaces: list[A2AInterface],
     schemes: list[A2ASecurityScheme],
 ) -> str:
-    """One message by JSON-RPC or plain HTTP, whichever the agent speaks."""
-    spoken = {i.binding: i for i in reversed(interfaces)}
-    interface = spoken.get("JSONRPC") or spoken.get("HTTP+JSON")
+    """Return a shell command that sends a message, or "" without an HTTP interface."""
+    # Reversed, so that the first interface of each binding is used.
+    by_binding = {i.binding: i for i in reversed(interfaces)}
+    interface = by_binding.get("JSONRPC") or by_binding.get("HTTP+JSON")
     if interface is None:
         return ""
-    url, body = request(record, interface)
+    url, body = build_request(record, interface)
     lines = ["curl -X POST " + shlex.quote(url)]
     lines += ["-H 'Content-Type: application/json'"]
-    lines += [header for scheme in schemes[:1] if (header := credential(scheme))]
+    lines += [
+        option for scheme in schemes[:1] if (option := build_header_option(scheme))
+    ]
     lines += ["-d " + shlex.quote(json.dumps(body))]
     return " \\\n  ".join(lines)
 
 
-def request(record: AgentRecord, interface: A2AInterface) -> tuple[str, dict[str, Any]]:
+def build_request(
+    record: AgentRecord, interface: A2AInterface
+) -> tuple[str, dict[str, Any]]:
+    """Return the URL and the JSON body of a request that sends a message."""
     version = interface.protocol_version or record.spec_version
-    old = version.startswith("0.")
-    params = {"message": OLD_MESSAGE if old else MESSAGE}
+    is_v0 = version.startswith("0.")
+    params = {"message": MESSAGE_V0 if is_v0 else MESSAGE_V1}
     if interface.binding == "HTTP+JSON":
-        return f"{interface.url.rstrip('/')}{'/v1' * old}/message:send", params
-    method = "message/send" if old else "SendMessage"
+        base_url = interface.url.rstrip("/")
+        return f"{base_url}{'/v1' if is_v0 else ''}/message:send", params
+    method = "message/send" if is_v0 else "SendMessage"
     return interface.url, {
         "jsonrpc": "2.0",
         "id": 1,
@@ -84,8 +92,8 @@ def request(record: AgentRecord, interface: A2AInterface) -> tuple[str, dict[str
     }
 
 
-def credential(scheme: A2ASecurityScheme) -> str:
-    """The header that carries it, where it is one."""
+def build_header_option(scheme: A2ASecurityScheme) -> str:
+    """Return curl's option for the credential, or "" if it is not in a header."""
     if scheme.type == "apiKey" and scheme.method == "header":
         name = str(scheme.fields.get("parameter_name", "X-API-Key"))
         return "-H " + shlex.quote(f"{name}: YOUR_KEY")

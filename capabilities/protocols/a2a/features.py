@@ -1,4 +1,4 @@
-"""What a card declares beside its skills, in words that all protocols share."""
+"""The features that A2A cards declare, under the names that all protocols share."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,31 +16,35 @@ FLAGS = {
     "stateTransitionHistory": "a2a.stateTransitionHistory",
     "extendedAgentCard": EXTENDED_CARD,
 }
-# By RFC 6838; cards also say "text" and "*/*".
-WORD = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*"
-MIME_TYPE = re.compile(rf"{WORD}/{WORD}(\s*;.*)?")
-# What a mode says of media, by how it begins.
-TAKEN = {
+# By RFC 6838. Cards also contain modes like "text" and "*/*", which do not match.
+MIME_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*"
+MIME_TYPE = re.compile(rf"{MIME_NAME}/{MIME_NAME}(\s*;.*)?")
+# The features that input and output modes imply, by the prefix of the mode.
+INPUT_FEATURES = {
     "image/": "multimodal.input.image",
     "audio/": "multimodal.input.audio",
     "video/": "multimodal.input.video",
     "application/pdf": "multimodal.input.pdf",
 }
-MADE = {"image/": "multimodal.output.image", "audio/": "multimodal.output.audio"}
+OUTPUT_FEATURES = {
+    "image/": "multimodal.output.image",
+    "audio/": "multimodal.output.audio",
+}
 
 
 def read_features(
     document: Document, flags: Document, problems: Problems
 ) -> Iterator[AgentFeature]:
-    """Flags, where more is to be read, and what a caller must present."""
+    """Yield the flags, the documentation URL and the security requirements."""
     problems.warn_unknown(flags, {*FLAGS, "extensions"}, "$.capabilities")
     declared: dict[str, Any] = {
         name: problems.boolean(flags, key, "$.capabilities")
         for key, name in FLAGS.items()
     }
     if declared[EXTENDED_CARD] is None:
-        older = problems.boolean(document, "supportsAuthenticatedExtendedCard")
-        declared[EXTENDED_CARD] = older
+        # The member of revisions before 1.0.
+        legacy_flag = problems.boolean(document, "supportsAuthenticatedExtendedCard")
+        declared[EXTENDED_CARD] = legacy_flag
     documentation = problems.url(document, "documentationUrl")
     declared["identity.documentationUrl"] = documentation or None
     requirements = read_requirements(document, problems, "$")
@@ -50,26 +54,31 @@ def read_features(
             yield AgentFeature(name=name, value=value)
 
 
-def read_media(
-    skills: list[A2ASkill], defaults: list[list[str]]
+def read_media_features(
+    skills: list[A2ASkill], default_modes: list[list[str]]
 ) -> Iterator[AgentFeature]:
-    """What goes in and comes out, by default or of any skill."""
-    default_inputs, default_outputs = defaults
-    inputs = [*default_inputs, *(mode for each in skills for mode in each.input_modes)]
-    made = (mode for each in skills for mode in each.output_modes)
-    outputs = list(dict.fromkeys([*default_outputs, *made]))
-    types = [mode for mode in outputs if MIME_TYPE.fullmatch(mode)]
-    if types:
-        yield AgentFeature(name="output.supportedMimeTypes", value=types)
-    for name in (*media(inputs, TAKEN), *media(outputs, MADE)):
+    """Yield the MIME types and media of the card's default modes and its skills."""
+    default_inputs, default_outputs = default_modes
+    skill_inputs = (mode for skill in skills for mode in skill.input_modes)
+    skill_outputs = (mode for skill in skills for mode in skill.output_modes)
+    inputs = [*default_inputs, *skill_inputs]
+    outputs = list(dict.fromkeys([*default_outputs, *skill_outputs]))
+    mime_types = [mode for mode in outputs if MIME_TYPE.fullmatch(mode)]
+    if mime_types:
+        yield AgentFeature(name="output.supportedMimeTypes", value=mime_types)
+    input_names = list_implied_features(inputs, INPUT_FEATURES)
+    output_names = list_implied_features(outputs, OUTPUT_FEATURES)
+    for name in (*input_names, *output_names):
         yield AgentFeature(name=name, value=True)
 
 
-def media(modes: Iterable[str], names: dict[str, str]) -> list[str]:
-    """The features that these modes show; the others stay unsaid."""
-    stated = [mode.strip().lower() for mode in modes]
+def list_implied_features(
+    modes: Iterable[str], features_by_prefix: dict[str, str]
+) -> list[str]:
+    """Return the names of the features that these modes imply."""
+    normalized = [mode.strip().lower() for mode in modes]
     return [
         name
-        for beginning, name in names.items()
-        if any(mode.startswith(beginning) for mode in stated)
+        for prefix, name in features_by_prefix.items()
+        if any(mode.startswith(prefix) for mode in normalized)
     ]

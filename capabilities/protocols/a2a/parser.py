@@ -1,4 +1,7 @@
-"""A2A agent cards, revisions 0.2, 0.3 and 1.0, and cards that are two at once."""
+"""The parser for A2A agent cards of revisions 0.2, 0.3 and 1.0.
+
+Dual cards combine the members of 1.0 with those of an older revision.
+"""
 
 from collections.abc import Iterable, Iterator
 from urllib.parse import urljoin
@@ -9,11 +12,11 @@ from ...parsers import Parser
 from ...problems import Document, Problems, member_path, url_error
 from ...records import CAPABILITY_NAME_LIMIT, AgentRecord, ProviderRecord
 from .connection import build_connection
-from .features import read_features, read_media
+from .features import read_features, read_media_features
 from .records import KINDS, A2AExtension, A2AInterface, A2ASkill
 from .security import read_requirements, read_schemes, read_signatures
 
-CARD_MEMBERS = {
+AGENT_CARD_MEMBERS = {
     "additionalInterfaces",
     "capabilities",
     "defaultInputModes",
@@ -48,8 +51,8 @@ SKILL_MEMBERS = {
 }
 INTERFACE_MEMBERS = {"protocolVersion", "tenant", "url"}
 EXTENSION_MEMBERS = {"description", "params", "required", "uri"}
-MODES = ("defaultInputModes", "defaultOutputModes")
-# What tells a card of revision 0.3 from one of 0.2.
+DEFAULT_MODE_MEMBERS = ("defaultInputModes", "defaultOutputModes")
+# A card with any of these members is of revision 0.3 rather than 0.2.
 SINCE_V03 = (
     "protocolVersion",
     "preferredTransport",
@@ -68,13 +71,13 @@ class A2AParser(Parser):
     def recognizes(self, document: Document) -> bool:
         if "supportedInterfaces" in document:
             return True
-        card_like = {"url", "protocolVersion", "preferredTransport"} & document.keys()
-        return "skills" in document and bool(card_like)
+        card_members = {"url", "protocolVersion", "preferredTransport"}
+        return "skills" in document and bool(card_members & document.keys())
 
     def health_requests(
         self, endpoint: str, definition_url: str
     ) -> list[HealthRequest]:
-        """For the card: where it came from, else where cards are kept."""
+        """Request the card: where it was published, else at the well-known paths."""
         if definition_url:
             return [HealthRequest(definition_url)]
         return [HealthRequest(urljoin(endpoint, path)) for path in self.well_known]
@@ -83,170 +86,176 @@ class A2AParser(Parser):
         return build_connection(record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        problems.warn_unknown(document, CARD_MEMBERS)
-        expect(document, ("description", "version", "capabilities", *MODES), problems)
+        problems.warn_unknown(document, AGENT_CARD_MEMBERS)
+        required = ("description", "version", "capabilities", *DEFAULT_MODE_MEMBERS)
+        warn_missing(document, required, problems)
         interfaces = read_interfaces(document, problems)
         flags = problems.object(document, "capabilities")
-        modes = [problems.string_list(document, key) or [] for key in MODES]
+        default_modes = [
+            problems.string_list(document, key) or [] for key in DEFAULT_MODE_MEMBERS
+        ]
         return AgentRecord(
             protocol=self.slug,
-            endpoint=endpoint(interfaces, document, problems),
+            endpoint=select_endpoint(interfaces, document, problems),
             name=problems.required_string(document, "name"),
             description=problems.string(document, "description"),
             version=problems.string(document, "version"),
-            spec_version=spec_version(document, problems),
+            spec_version=read_spec_version(document, problems),
             provider=read_provider(document, problems),
             capabilities=(
-                *(skills := list(read_skills(document, modes, problems))),
+                *(skills := list(read_skills(document, default_modes, problems))),
                 *interfaces,
                 *read_schemes(document, problems),
                 *read_extensions(flags, problems),
                 *read_signatures(document, problems),
                 *read_features(document, flags, problems),
-                *read_media(skills, modes),
+                *read_media_features(skills, default_modes),
             ),
         )
 
 
-def expect(
-    stated: Document, keys: Iterable[str], problems: Problems, at: str = "$"
+def warn_missing(
+    document: Document, keys: Iterable[str], problems: Problems, path: str = "$"
 ) -> None:
-    """Tell of members that A2A requires, and many cards do without."""
+    """Add a warning for each member that A2A requires but many cards omit."""
     for key in keys:
-        if stated.get(key) is None:
-            problems.warning(member_path(at, key), "is required by A2A; missing")
+        if document.get(key) is None:
+            message = "is required by A2A but missing"
+            problems.warning(member_path(path, key), message)
 
 
 def is_v1(document: Document) -> bool:
-    """Revision 1.0 lists its interfaces; such fields win in a dual card."""
+    """Return whether the card is of revision 1.0, which also wins in a dual card."""
     interfaces = document.get("supportedInterfaces")
     return isinstance(interfaces, list) and bool(interfaces)
 
 
-def spec_version(document: Document, problems: Problems) -> str:
+def read_spec_version(document: Document, problems: Problems) -> str:
+    """Return the declared revision, or the one that the members belong to."""
     if is_v1(document):
-        first = document["supportedInterfaces"][0]
-        said = first.get("protocolVersion") if isinstance(first, dict) else None
-        return said if isinstance(said, str) and said else "1.0"
+        preferred = document["supportedInterfaces"][0]
+        version = (
+            preferred.get("protocolVersion") if isinstance(preferred, dict) else None
+        )
+        return version if isinstance(version, str) and version else "1.0"
     if all(document.get(key) is None for key in SINCE_V03):
         return "0.2"
     return problems.string(document, "protocolVersion") or "0.3.0"
 
 
 def read_interfaces(document: Document, problems: Problems) -> list[A2AInterface]:
-    """Each way to reach the agent once, the preferred one first."""
-    return list(dict.fromkeys(stated_interfaces(document, problems)))
+    """Return the interfaces without duplicates, the preferred one first."""
+    return list(dict.fromkeys(iter_interfaces(document, problems)))
 
 
-def stated_interfaces(document: Document, problems: Problems) -> Iterator[A2AInterface]:
+def iter_interfaces(document: Document, problems: Problems) -> Iterator[A2AInterface]:
     if is_v1(document):
-        for path, stated in problems.iter_objects(document, "supportedInterfaces"):
-            expect(stated, ("protocolBinding", "protocolVersion"), problems, path)
-            yield read_interface(path, stated, "protocolBinding", problems)
+        for path, item in problems.iter_objects(document, "supportedInterfaces"):
+            warn_missing(item, ("protocolBinding", "protocolVersion"), problems, path)
+            yield read_interface(path, item, "protocolBinding", problems)
         return
     if document.get("supportedInterfaces"):
         problems.warning("$.supportedInterfaces", "should be a list; ignored")
     url = problems.string(document, "url")
     if url.strip():
         binding = problems.string(document, "preferredTransport") or "JSONRPC"
-        yield A2AInterface(name=label(url), url=url, binding=binding, path="$.url")
-    for path, stated in problems.iter_objects(document, "additionalInterfaces"):
-        expect(stated, ("transport",), problems, path)
-        yield read_interface(path, stated, "transport", problems)
+        name = truncate_name(url)
+        yield A2AInterface(name=name, url=url, binding=binding, path="$.url")
+    for path, item in problems.iter_objects(document, "additionalInterfaces"):
+        warn_missing(item, ("transport",), problems, path)
+        yield read_interface(path, item, "transport", problems)
 
 
 def read_interface(
-    path: str, stated: Document, binding: str, problems: Problems
+    path: str, item: Document, binding_key: str, problems: Problems
 ) -> A2AInterface:
-    problems.warn_unknown(stated, INTERFACE_MEMBERS | {binding}, path)
-    url = problems.required_string(stated, "url", path)
+    problems.warn_unknown(item, INTERFACE_MEMBERS | {binding_key}, path)
+    url = problems.required_string(item, "url", path)
     return A2AInterface(
-        name=label(url),
+        name=truncate_name(url),
         url=url,
-        binding=problems.string(stated, binding, path),
-        protocol_version=problems.string(stated, "protocolVersion", path),
-        tenant=problems.string(stated, "tenant", path) or None,
+        binding=problems.string(item, binding_key, path),
+        protocol_version=problems.string(item, "protocolVersion", path),
+        tenant=problems.string(item, "tenant", path) or None,
         path=path,
     )
 
 
-def label(url: str) -> str:
-    """A URL as a name; an endless one is cut here and whole in `url`."""
-    return (
-        url
-        if len(url) <= CAPABILITY_NAME_LIMIT
-        else url[: CAPABILITY_NAME_LIMIT - 1] + "…"
-    )
+def truncate_name(url: str) -> str:
+    """Return the URL, shortened to fit into a name; `url` keeps the whole."""
+    if len(url) <= CAPABILITY_NAME_LIMIT:
+        return url
+    return url[: CAPABILITY_NAME_LIMIT - 1] + "…"
 
 
-def endpoint(
+def select_endpoint(
     interfaces: list[A2AInterface], document: Document, problems: Problems
 ) -> str:
-    """The preferred web address; a gRPC target is listed, but is no identity."""
-    faults = [(stated, url_error(stated.url)) for stated in interfaces if stated.url]
-    fit = [interface.url for interface, fault in faults if not fault]
-    for interface, fault in faults:
-        if fault and fit:
-            problems.warning(interface.path, f"url {fault}; shown, never opened")
-        elif fault:
-            problems.error(interface.path, f"url {fault}")
+    """Return the first http(s) URL; other addresses, as of gRPC, are only listed."""
+    errors = [(item, url_error(item.url)) for item in interfaces if item.url]
+    web_urls = [item.url for item, error in errors if not error]
+    for item, error in errors:
+        if error and web_urls:
+            problems.warning(item.path, f"url {error}; listed, but not used")
+        elif error:
+            problems.error(item.path, f"url {error}")
     if not interfaces:
-        place = "$.supportedInterfaces" if "url" not in document else "$.url"
-        problems.error(place, "the card names no endpoint: it needs an http(s) URL")
-    return fit[0] if fit else ""
+        path = "$.url" if "url" in document else "$.supportedInterfaces"
+        problems.error(path, "must be an http or https URL: the card has no endpoint")
+    return web_urls[0] if web_urls else ""
 
 
 def read_provider(document: Document, problems: Problems) -> ProviderRecord | None:
-    stated = problems.object(document, "provider")
-    problems.warn_unknown(stated, {"organization", "url"}, "$.provider")
-    organization = problems.string(stated, "organization", "$.provider").strip()
-    url = problems.url(stated, "url", "$.provider")
-    if stated and not organization:
-        problems.warning("$.provider.organization", "is missing; provider ignored")
+    provider = problems.object(document, "provider")
+    problems.warn_unknown(provider, {"organization", "url"}, "$.provider")
+    organization = problems.string(provider, "organization", "$.provider").strip()
+    url = problems.url(provider, "url", "$.provider")
+    if provider and not organization:
+        message = "is missing; the provider is ignored"
+        problems.warning("$.provider.organization", message)
     return ProviderRecord(organization, url=url) if organization else None
 
 
 def read_skills(
-    document: Document, modes: list[list[str]], problems: Problems
+    document: Document, default_modes: list[list[str]], problems: Problems
 ) -> Iterator[A2ASkill]:
     if document.get("skills") is None:
         problems.error("$.skills", "must be a list of objects")
-    for path, stated in problems.iter_objects(document, "skills"):
-        problems.warn_unknown(stated, SKILL_MEMBERS, path)
-        expect(stated, ("id", "description", "tags"), problems, path)
-        yield read_skill(path, stated, modes, problems)
+    for path, item in problems.iter_objects(document, "skills"):
+        problems.warn_unknown(item, SKILL_MEMBERS, path)
+        warn_missing(item, ("id", "description", "tags"), problems, path)
+        yield read_skill(path, item, default_modes, problems)
 
 
 def read_skill(
-    path: str, stated: Document, modes: list[list[str]], problems: Problems
+    path: str, item: Document, default_modes: list[list[str]], problems: Problems
 ) -> A2ASkill:
-    """One skill; modes it does not state are the card's."""
-    default_inputs, default_outputs = modes
+    """Return a skill, with the card's default modes where it declares none."""
+    default_inputs, default_outputs = default_modes
     return A2ASkill(
-        name=problems.required_string(stated, "name", path),
-        description=problems.string(stated, "description", path),
-        id=problems.string(stated, "id", path),
-        tags=problems.string_list(stated, "tags", path) or [],
-        input_modes=problems.string_list(stated, "inputModes", path) or default_inputs,
-        output_modes=problems.string_list(stated, "outputModes", path)
-        or default_outputs,
-        security=read_requirements(stated, problems, path),
+        name=problems.required_string(item, "name", path),
+        description=problems.string(item, "description", path),
+        id=problems.string(item, "id", path),
+        tags=problems.string_list(item, "tags", path) or [],
+        input_modes=problems.string_list(item, "inputModes", path) or default_inputs,
+        output_modes=problems.string_list(item, "outputModes", path) or default_outputs,
+        security=read_requirements(item, problems, path),
         path=path,
     )
 
 
 def read_extensions(flags: Document, problems: Problems) -> Iterator[A2AExtension]:
-    for path, stated in problems.iter_objects(flags, "extensions", "$.capabilities"):
-        problems.warn_unknown(stated, EXTENSION_MEMBERS, path)
-        uri = problems.string(stated, "uri", path)
+    for path, item in problems.iter_objects(flags, "extensions", "$.capabilities"):
+        problems.warn_unknown(item, EXTENSION_MEMBERS, path)
+        uri = problems.string(item, "uri", path)
         if not uri.strip():
-            problems.warning(path, "extension without a uri; ignored")
+            problems.warning(path, "has no uri; the extension is ignored")
             continue
         yield A2AExtension(
             name=uri,
-            description=problems.string(stated, "description", path),
+            description=problems.string(item, "description", path),
             uri=uri,
-            required=problems.boolean(stated, "required", path) or False,
-            params=problems.object(stated, "params", path) or None,
+            required=problems.boolean(item, "required", path) or False,
+            params=problems.object(item, "params", path) or None,
             path=path,
         )

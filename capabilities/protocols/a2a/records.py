@@ -1,4 +1,4 @@
-"""What an A2A card can declare, one record class for each kind."""
+"""Records and kinds of the capabilities that A2A cards declare."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,10 @@ from typing import Any, ClassVar, Self
 from ...kinds import Kind
 from ...records import CapabilityRecord
 
+# Alternatives, each a mapping of scheme keys to the required scopes.
 Requirements = list[dict[str, list[str]]]
+# The properties of a security scheme that are fields of its record.
+SCHEME_FIELDS = ("key", "type", "method")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +42,7 @@ class A2AInterface(CapabilityRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class A2ASecurityScheme(CapabilityRecord):
-    """`fields` holds what else the scheme says, under snake_case names."""
+    """A security scheme; `fields` has its other members under snake_case names."""
 
     kind: ClassVar[str] = "a2a.security_scheme"
 
@@ -52,14 +55,22 @@ class A2ASecurityScheme(CapabilityRecord):
     def from_stored(
         cls, name: str, description: str, properties: Mapping[str, Any]
     ) -> Self:
-        own = {key: properties.get(key, "") for key in ("key", "type", "method")}
-        rest = {key: value for key, value in properties.items() if key not in own}
-        return cls(name=name, description=description, fields=rest, **own)
+        return cls(
+            name=name,
+            description=description,
+            key=properties.get("key", ""),
+            type=properties.get("type", ""),
+            method=properties.get("method", ""),
+            fields={k: v for k, v in properties.items() if k not in SCHEME_FIELDS},
+        )
 
     @property
     def properties(self) -> dict[str, Any]:
-        own = {"key": self.key, "type": self.type, "method": self.method}
-        return self.fields | own
+        return self.fields | {
+            "key": self.key,
+            "type": self.type,
+            "method": self.method,
+        }
 
     def disambiguated_name(self) -> str:
         return f"{self.name} ({self.key})" if self.key else self.name

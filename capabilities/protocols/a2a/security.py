@@ -1,4 +1,4 @@
-"""How an A2A card says who may call: schemes, requirements, signatures."""
+"""Security schemes, security requirements and signatures of A2A cards."""
 
 import base64
 import binascii
@@ -10,7 +10,7 @@ from ...documents import text_error
 from ...problems import Document, Problems, member_path
 from .records import A2ASecurityScheme, A2ASignature, Requirements
 
-# The wrapper of revision 1.0 around each scheme, and its name before that.
+# The wrapper member of each scheme type in revision 1.0, and the `type` before it.
 WRAPPERS = {
     "apiKeySecurityScheme": "apiKey",
     "httpAuthSecurityScheme": "http",
@@ -31,52 +31,54 @@ SCHEME_MEMBERS = {
     "type",
 }
 SIGNATURE_MEMBERS = {"header", "protected", "signature"}
-# Scheme members that go by another name here: one spelling for both revisions, and
-# none that hides what the capability itself is called.
-RENAMED = {"in": "location", "name": "parameter_name"}
-OWN = {"description", "key", "kind", "method", "name", "type"}
+# Members stored under other names: `in` has a new name since revision 1.0, and `name`
+# would hide the name of the capability.
+RENAMED_FIELDS = {"in": "location", "name": "parameter_name"}
+# Names that a capability uses itself.
+RESERVED_FIELDS = {"description", "key", "kind", "method", "name", "type"}
 
 
 def read_requirements(
-    stated: Document, problems: Problems, at: str
+    document: Document, problems: Problems, path: str
 ) -> Requirements | None:
-    """Alternatives of scheme -> scopes, from either spelling; None when unsaid."""
-    if stated.get("securityRequirements") is not None:
-        key, unwrap = "securityRequirements", v1_requirement
-    elif stated.get("security") is not None:
-        key, unwrap = "security", v0_requirement
+    """Return the requirements in either spelling, None if they are missing."""
+    if document.get("securityRequirements") is not None:
+        key, read_alternative = "securityRequirements", read_alternative_v1
+    elif document.get("security") is not None:
+        key, read_alternative = "security", read_alternative_v0
     else:
         return None
-    if not isinstance(stated[key], list):
-        problems.warning(member_path(at, key), "should be a list of objects; ignored")
+    if not isinstance(document[key], list):
+        problems.warning(member_path(path, key), "should be a list of objects; ignored")
         return None
     return [
-        unwrap(alternative, problems, path)
-        for path, alternative in problems.iter_objects(stated, key, at)
+        read_alternative(alternative, problems, item_path)
+        for item_path, alternative in problems.iter_objects(document, key, path)
     ]
 
 
-def v1_requirement(
-    alternative: Document, problems: Problems, at: str
+def read_alternative_v1(
+    alternative: Document, problems: Problems, path: str
 ) -> dict[str, list[str]]:
-    problems.warn_unknown(alternative, {"schemes"}, at)
-    schemes = problems.object(alternative, "schemes", at)
-    at = member_path(at, "schemes")
-    requirement = {}
+    """Return the scopes by scheme key."""
+    problems.warn_unknown(alternative, {"schemes"}, path)
+    schemes = problems.object(alternative, "schemes", path)
+    schemes_path = member_path(path, "schemes")
+    scopes_by_scheme = {}
     for key in schemes:
-        scopes = problems.object(schemes, key, at)
-        problems.warn_unknown(scopes, {"list"}, member_path(at, key))
-        requirement[key] = (
-            problems.string_list(scopes, "list", member_path(at, key)) or []
-        )
-    return requirement
+        scheme_path = member_path(schemes_path, key)
+        scopes = problems.object(schemes, key, schemes_path)
+        problems.warn_unknown(scopes, {"list"}, scheme_path)
+        scopes_by_scheme[key] = problems.string_list(scopes, "list", scheme_path) or []
+    return scopes_by_scheme
 
 
-def v0_requirement(
-    alternative: Document, problems: Problems, at: str
+def read_alternative_v0(
+    alternative: Document, problems: Problems, path: str
 ) -> dict[str, list[str]]:
+    """Return the scopes by scheme key."""
     return {
-        key: problems.string_list(alternative, key, at) or [] for key in alternative
+        key: problems.string_list(alternative, key, path) or [] for key in alternative
     }
 
 
@@ -84,50 +86,51 @@ def read_schemes(document: Document, problems: Problems) -> Iterator[A2ASecurity
     schemes = problems.object(document, "securitySchemes")
     for key in schemes:
         path = member_path("$.securitySchemes", key)
-        stated = problems.object(schemes, key, "$.securitySchemes")
-        problems.warn_unknown(stated, SCHEME_MEMBERS | WRAPPERS.keys(), path)
-        yield read_scheme(key, path, stated, problems)
+        item = problems.object(schemes, key, "$.securitySchemes")
+        problems.warn_unknown(item, SCHEME_MEMBERS | WRAPPERS.keys(), path)
+        yield read_scheme(key, path, item, problems)
 
 
 def read_scheme(
-    key: str, path: str, stated: Document, problems: Problems
+    key: str, path: str, item: Document, problems: Problems
 ) -> A2ASecurityScheme:
-    """One scheme; in a dual card the wrapper says all that the old spelling does."""
-    wrapper = next((name for name in WRAPPERS if stated.get(name) is not None), "")
+    """Return a scheme, read from the wrapper of revision 1.0 if there is one."""
+    wrapper = next((name for name in WRAPPERS if item.get(name) is not None), "")
+    scheme, scheme_path = item, path
     if wrapper:
-        inner, place = (
-            problems.object(stated, wrapper, path),
-            member_path(path, wrapper),
-        )
-        problems.warn_unknown(inner, SCHEME_MEMBERS, place)
-    else:
-        inner, place = stated, path
-    kind = WRAPPERS.get(wrapper) or problems.string(stated, "type", path).strip()
-    if kind not in WRAPPERS.values():
-        problems.warning(path, f"security scheme type is unknown: {kind or 'missing'}")
+        scheme = problems.object(item, wrapper, path)
+        scheme_path = member_path(path, wrapper)
+        problems.warn_unknown(scheme, SCHEME_MEMBERS, scheme_path)
+    scheme_type = WRAPPERS.get(wrapper) or problems.string(item, "type", path).strip()
+    if scheme_type not in WRAPPERS.values():
+        message = f"security scheme type is unknown: {scheme_type or 'missing'}"
+        problems.warning(path, message)
     return A2ASecurityScheme(
-        name=kind or "unknown",
-        description=problems.string(inner, "description", place),
+        name=scheme_type or "unknown",
+        description=problems.string(scheme, "description", scheme_path),
         key=key,
-        type=kind or "unknown",
-        method=scheme_method(kind, inner),
-        fields=scheme_fields(inner),
+        type=scheme_type or "unknown",
+        method=get_scheme_method(scheme_type, scheme),
+        fields=get_scheme_fields(scheme),
         path=path,
     )
 
 
-def scheme_fields(stated: Document) -> Document:
-    named = {RENAMED.get(key, snake_case(key)): stated[key] for key in stated}
-    return {name: value for name, value in named.items() if name not in OWN}
+def get_scheme_fields(scheme: Document) -> Document:
+    """Return the members under snake_case names, without those read separately."""
+    fields = {RENAMED_FIELDS.get(key, snake_case(key)): scheme[key] for key in scheme}
+    return {
+        name: value for name, value in fields.items() if name not in RESERVED_FIELDS
+    }
 
 
-def scheme_method(kind: str, stated: Document) -> str:
-    """How the scheme is applied, in a word: Bearer, header, clientCredentials."""
-    if kind == "oauth2":
-        flows = stated.get("flows")
+def get_scheme_method(scheme_type: str, scheme: Document) -> str:
+    """Return how the scheme is applied, such as Bearer, header, clientCredentials."""
+    if scheme_type == "oauth2":
+        flows = scheme.get("flows")
         return ", ".join(flows) if isinstance(flows, dict) else ""
-    said = stated.get("scheme") or stated.get("location") or stated.get("in")
-    return said if isinstance(said, str) else ""
+    method = scheme.get("scheme") or scheme.get("location") or scheme.get("in")
+    return method if isinstance(method, str) else ""
 
 
 def snake_case(name: str) -> str:
@@ -135,26 +138,26 @@ def snake_case(name: str) -> str:
 
 
 def read_signatures(document: Document, problems: Problems) -> Iterator[A2ASignature]:
-    for path, stated in problems.iter_objects(document, "signatures"):
-        problems.warn_unknown(stated, SIGNATURE_MEMBERS, path)
-        protected = problems.string(stated, "protected", path)
-        header = protected_header(protected)
-        algorithm = header_text(header, "alg")
+    for path, item in problems.iter_objects(document, "signatures"):
+        problems.warn_unknown(item, SIGNATURE_MEMBERS, path)
+        protected = problems.string(item, "protected", path)
+        header = decode_protected_header(protected)
+        algorithm = get_header_text(header, "alg")
         if not algorithm:
-            message = "is no base64url JSON header that names an algorithm"
+            message = "should be a base64url-encoded JSON header with an alg"
             problems.warning(member_path(path, "protected"), message)
         yield A2ASignature(
             name=algorithm or "unknown",
             algorithm=algorithm or "unknown",
-            key_id=header_text(header, "kid"),
+            key_id=get_header_text(header, "kid"),
             protected=protected,
-            signature=problems.string(stated, "signature", path),
-            header=problems.object(stated, "header", path) or None,
+            signature=problems.string(item, "signature", path),
+            header=problems.object(item, "header", path) or None,
             path=path,
         )
 
 
-def protected_header(protected: str) -> Document | None:
+def decode_protected_header(protected: str) -> Document | None:
     try:
         padded = protected + "=" * (-len(protected) % 4)
         header = json.loads(base64.urlsafe_b64decode(padded))
@@ -163,8 +166,11 @@ def protected_header(protected: str) -> Document | None:
     return header if isinstance(header, dict) else None
 
 
-def header_text(header: Document | None, key: str) -> str:
-    """A text of the decoded header, which the walk over the card never saw."""
+def get_header_text(header: Document | None, key: str) -> str:
+    """Return a text of the header, "" if it is missing or cannot be stored.
+
+    The texts of the header are checked here, because they are encoded in the document.
+    """
     value = (header or {}).get(key)
     if not isinstance(value, str) or not value.strip() or text_error(value):
         return ""

@@ -17,7 +17,7 @@ CARD_LIST_MEMBERS = (
     "artifacts_supported",
     "trust_modes_supported",
 )
-CARD_MEMBERS = ("peer_id", "display_name", *CARD_LIST_MEMBERS, "ext")
+PEER_CARD_MEMBERS = ("peer_id", "display_name", *CARD_LIST_MEMBERS, "ext")
 # It allows changing the tasks of other peers, so claiming it requires a proof.
 PRIVILEGED_CAPABILITY = "task.write"
 
@@ -62,7 +62,7 @@ class PeerCard:
     @property
     def unknown_members(self) -> Document:
         """Members of newer protocol revisions, which are always passed on."""
-        return {key: self.raw[key] for key in self.raw if key not in CARD_MEMBERS}
+        return {key: self.raw[key] for key in self.raw if key not in PEER_CARD_MEMBERS}
 
     @property
     def briefs(self) -> list[CapabilityBrief]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 from uuid import uuid4
 
 from ...problems import Document, member_path
@@ -91,7 +91,7 @@ class Envelope:
     document: CapabilityDocument | None = None
 
     @classmethod
-    def parse(cls, received: bytes | Document, now: int) -> Self:
+    def parse(cls, received: bytes | Document | list[Any], now: int) -> Self:
         """Parse and validate an envelope; raises EnvelopeError if it is invalid."""
         envelope = cls.from_raw(decode_envelope(received))
         check_freshness(envelope, now)

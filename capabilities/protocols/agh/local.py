@@ -218,10 +218,10 @@ def read_authored_document(
 
 
 def check_known_members(
-    document: Document, known: Iterable[str], problems: Problems, path: str
+    document: Document, known_members: Iterable[str], problems: Problems, path: str
 ) -> None:
     for key in document:
-        if key not in known:
+        if key not in known_members:
             problems.error(member_path(path, key), "is not a known key")
 
 

@@ -2,6 +2,7 @@
 
 import json
 from re import Pattern
+from typing import Any
 
 from ... import documents
 from ...numbers import INT64_MAX
@@ -21,7 +22,7 @@ def serialize_json(document: Document) -> bytes:
     return text.encode()
 
 
-def decode_envelope(received: bytes | Document) -> Document:
+def decode_envelope(received: bytes | Document | list[Any]) -> Document:
     """Return the JSON object of an envelope, strictly checked and within the limit."""
     problems = Problems()
     try:

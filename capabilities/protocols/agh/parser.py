@@ -11,8 +11,8 @@ from ...problems import Document, Problems, member_path
 from ...records import AgentRecord
 from .bodies import build_whois_request_body
 from .cards import (
-    CARD_MEMBERS,
     CATALOG_KEY,
+    PEER_CARD_MEMBERS,
     PRIVILEGED_CAPABILITY,
     PeerCard,
     warn_brief_mismatch,
@@ -70,7 +70,7 @@ class AGHParser(Parser):
         )
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        problems.warn_unknown(document, {*CARD_MEMBERS, "channel"})
+        problems.warn_unknown(document, {*PEER_CARD_MEMBERS, "channel"})
         channel, card = read_definition(document, problems)
         if card.peer_id == AGENTLENS_PEER_ID:
             problems.error("$.peer_id", "is reserved for AgentLens itself")

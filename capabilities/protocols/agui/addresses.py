@@ -5,7 +5,7 @@ from urllib.parse import urlsplit, urlunsplit
 CAPABILITIES_PATH = "/capabilities"
 
 
-def capabilities_url(url: str) -> str:
+def build_capabilities_url(url: str) -> str:
     """Return the URL of the agent's capabilities: `/capabilities` below its path."""
     parts = urlsplit(url)
     path = f"{parts.path.rstrip('/')}{CAPABILITIES_PATH}"
@@ -18,7 +18,7 @@ def get_origin(url: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
-def agent_url(url: str) -> str:
+def derive_agent_url(url: str) -> str:
     """Return the URL of the agent, given that or the URL of its capabilities."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")

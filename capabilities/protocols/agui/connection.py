@@ -24,11 +24,11 @@ def build_connection(record: AgentRecord) -> Connection:
     return Connection(
         endpoints=[Endpoint(record.endpoint, "AG-UI over HTTP")],
         title="Run the agent",
-        snippet=curl_command(record.endpoint),
+        snippet=build_curl_command(record.endpoint),
     )
 
 
-def curl_command(url: str) -> str:
+def build_curl_command(url: str) -> str:
     """Return a shell command that runs the agent once and prints its event stream."""
     return " \\\n  ".join(
         [

@@ -83,7 +83,7 @@ def read_group(
         member_key_path = (*key_path, key)
         if not is_known(member_key_path):
             path = declaration.original_path(member_key_path)
-            problems.warning(path, "unknown member; kept, not interpreted")
+            problems.warning(path, "unknown member; stored, but not interpreted")
             members[key] = value
         elif value is not None:
             cleaned = read_member(member_key_path, value, declaration, problems)

@@ -60,8 +60,8 @@ def has_foreign_transport(document: Document) -> bool:
     transport = document.get("transport")
     if not isinstance(transport, dict):
         return False
-    others = {key: document[key] for key in document if key != "transport"}
-    looks_like_agui = TRANSPORT_FLAGS & transport.keys() or has_category(others)
+    other_members = {key: document[key] for key in document if key != "transport"}
+    looks_like_agui = TRANSPORT_FLAGS & transport.keys() or has_category(other_members)
     return isinstance(transport.get("type"), str) and not looks_like_agui
 
 

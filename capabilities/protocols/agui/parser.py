@@ -25,7 +25,7 @@ from ...records import (
     CapabilityRecord,
     ProviderRecord,
 )
-from .addresses import agent_url, capabilities_url, get_origin
+from .addresses import build_capabilities_url, derive_agent_url, get_origin
 from .connection import build_connection
 from .declarations import TOOLS_KEY_PATH, Declaration, read_declaration
 from .detection import (
@@ -39,7 +39,7 @@ from .records import KINDS, AGUISubagent, AGUITool
 
 # Responses of an agent that does not serve its capabilities.
 NO_CAPABILITIES_STATUSES = (404, 410, 501)
-TOOLS_SUPPORTED = ("tools", "supported")
+TOOLS_SUPPORTED_KEY_PATH = ("tools", "supported")
 # The number of members read from an object whose members AG-UI does not define.
 FREE_MEMBER_LIMIT = 100
 
@@ -61,13 +61,13 @@ class AGUIParser(Parser):
         return is_agui and not is_foreign(document)
 
     def definition_urls(self, url: str) -> list[str]:
-        return [capabilities_url(agent_url(url))]
+        return [build_capabilities_url(derive_agent_url(url))]
 
     def health_requests(
         self, endpoint: str, definition_url: str
     ) -> list[HealthRequest]:
         """Request the capabilities, and the agent itself if it does not serve them."""
-        url = definition_url or capabilities_url(endpoint)
+        url = definition_url or build_capabilities_url(endpoint)
         agent_request = HealthRequest(
             endpoint, only_after_statuses=NO_CAPABILITIES_STATUSES
         )
@@ -118,7 +118,7 @@ def read_endpoint(document: Document, identity: Document, problems: Problems) ->
         error_text = url_error(url) if isinstance(url, str) else "must be a string"
         if error_text:
             problems.error(member_path("$", ENDPOINT_MEMBER), error_text)
-        return "" if error_text else agent_url(str(url))
+        return "" if error_text else derive_agent_url(str(url))
     name = identity.get("name", "").strip()
     if not name:
         message = "needs an endpoint, because it has neither `url` nor `identity.name`"
@@ -148,7 +148,7 @@ def read_capabilities(
     declaration: Declaration, problems: Problems
 ) -> Iterator[CapabilityRecord]:
     """Yield the sub-agents, and the tools unless `tools.supported` is false."""
-    if declaration.value(TOOLS_SUPPORTED) is not False:
+    if declaration.value(TOOLS_SUPPORTED_KEY_PATH) is not False:
         yield from read_tools(declaration)
     elif declaration.tools:
         path = declaration.original_path(TOOLS_KEY_PATH)
@@ -197,7 +197,7 @@ def read_free_members(
     for leaf_key_path, leaf in leaves[:FREE_MEMBER_LIMIT]:
         name, path = ".".join(leaf_key_path), declaration.original_path(leaf_key_path)
         if len(name) > CAPABILITY_NAME_LIMIT:
-            problems.warning(path, "name is too long; kept, not interpreted")
+            problems.warning(path, "name is too long; stored, but not interpreted")
         else:
             yield AgentFeature(name=name, value=leaf, path=path)
 

@@ -27,25 +27,25 @@ ITEM_PROPERTIES: dict[KeyPath, Document] = dict(
 )
 
 
-def capabilities_schema() -> Document:
+def build_capabilities_schema() -> Document:
     """Return the schema. No member is required: an absent member is unknown."""
-    root = new_object("What the agent supports, as AG-UI AgentCapabilities.")
+    root = build_object_schema("What the agent supports, as AG-UI AgentCapabilities.")
     for category in FEATURE_CATEGORIES:
         for feature in category.features:
             schema = SCHEMA_BY_SHAPE[feature.shape] | {"title": feature.label}
-            put(root, feature.key_path, schema)
+            add_member(root, feature.key_path, schema)
     for key_path, properties in ITEM_PROPERTIES.items():
         item = {"type": "object", "properties": properties, "required": ["name"]}
-        put(root, key_path, {"type": "array", "items": item})
+        add_member(root, key_path, {"type": "array", "items": item})
     subagents = root["properties"]["multiAgent"]["properties"]["subagents"]
-    put(root, ("multiAgent", LEGACY_SUBAGENTS), subagents)
+    add_member(root, ("multiAgent", LEGACY_SUBAGENTS), subagents)
     for flag in FLAT_MULTIMODAL_FLAGS:
-        put(root, ("multimodal", flag), SCHEMA_BY_SHAPE[Shape.FLAG])
-    put(root, (CUSTOM,), SCHEMA_BY_SHAPE[Shape.OBJECT])
+        add_member(root, ("multimodal", flag), SCHEMA_BY_SHAPE[Shape.FLAG])
+    add_member(root, (CUSTOM,), SCHEMA_BY_SHAPE[Shape.OBJECT])
     return root
 
 
-def new_object(description: str = "") -> Document:
+def build_object_schema(description: str = "") -> Document:
     optional = {"description": description} if description else {}
     return {
         "type": "object",
@@ -55,9 +55,9 @@ def new_object(description: str = "") -> Document:
     }
 
 
-def put(schema: Document, key_path: KeyPath, member_schema: Any) -> None:
+def add_member(schema: Document, key_path: KeyPath, member_schema: Any) -> None:
     """Add the schema of a member, and of the objects around it."""
     *groups, last = key_path
     for group in groups:
-        schema = schema["properties"].setdefault(group, new_object())
+        schema = schema["properties"].setdefault(group, build_object_schema())
     schema["properties"][last] = member_schema

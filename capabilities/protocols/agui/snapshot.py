@@ -44,14 +44,17 @@ def derive_capabilities(source: SnapshotSource) -> Document:
     """Return AgentCapabilities for an agent of another protocol."""
     records = list(source.capabilities)
     snapshot: Document = {}
-    for key_path, value in (*identity_members(source), *feature_members(records)):
-        put(snapshot, key_path, value)
+    for key_path, value in (
+        *iter_identity_members(source),
+        *iter_feature_members(records),
+    ):
+        set_member(snapshot, key_path, value)
     if tools := [to_tool(record) for record in records if record.role == "tool"]:
-        put(snapshot, ("tools", "items"), tools)
+        set_member(snapshot, ("tools", "items"), tools)
     return snapshot
 
 
-def put(document: Document, key_path: KeyPath, value: Any) -> None:
+def set_member(document: Document, key_path: KeyPath, value: Any) -> None:
     """Set a nested member, and create the objects around it."""
     *groups, last = key_path
     for group in groups:
@@ -59,7 +62,7 @@ def put(document: Document, key_path: KeyPath, value: Any) -> None:
     document[last] = value
 
 
-def identity_members(source: SnapshotSource) -> Iterator[tuple[KeyPath, str]]:
+def iter_identity_members(source: SnapshotSource) -> Iterator[tuple[KeyPath, str]]:
     identity = {
         "name": source.name,
         "description": source.description,
@@ -69,7 +72,7 @@ def identity_members(source: SnapshotSource) -> Iterator[tuple[KeyPath, str]]:
     return ((("identity", key), text) for key, text in identity.items() if text)
 
 
-def feature_members(
+def iter_feature_members(
     records: list[CapabilityRecord],
 ) -> Iterator[tuple[KeyPath, Any]]:
     """Yield the features that AG-UI defines too, if their values have its type."""
@@ -92,14 +95,14 @@ def with_legacy_spellings(document: Document) -> Document:
     result = dict(document)
     if "multimodal" in document:
         multimodal = document["multimodal"]
-        result["multimodal"] = multimodal | flat_flags(multimodal)
+        result["multimodal"] = multimodal | build_flat_flags(multimodal)
     if SUBAGENTS in document.get("multiAgent", {}):
         subagents = document["multiAgent"][SUBAGENTS]
         result["multiAgent"] = document["multiAgent"] | {LEGACY_SUBAGENTS: subagents}
     return result
 
 
-def flat_flags(multimodal: Document) -> Document:
+def build_flat_flags(multimodal: Document) -> Document:
     """Return the flags of `input` and `output` under their names before 1.0."""
     return {
         flag: multimodal[direction][medium]

@@ -1,4 +1,4 @@
-"""Configuration agents: texts whose front matter declares the agent."""
+"""Configuration agents: YAML or TOML, usually the front matter of a text."""
 
 from .parser import ConfigParser
 

@@ -1,4 +1,4 @@
-"""Configuration agents: a text whose YAML or TOML front matter declares the agent."""
+"""The parser for configuration agents, which are declared in front matter."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from ...problems import Document, Problems, member_path
 from ...records import AgentRecord, CapabilityRecord
 from ...validators import capability_name_error
 
-MEMBERS = {
+CONFIG_MEMBERS = {
     "capabilities",
     "capability_metadata",
     "description",
@@ -20,8 +20,8 @@ MEMBERS = {
     "requires",
     "version",
 }
-# An agent with an address, or a card of another protocol, is no configuration.
-FOREIGN = {
+# Members of agents with a URL, and of definitions of other protocols.
+NON_CONFIG_MEMBERS = {
     "endpoint",
     "packages",
     "peer_id",
@@ -33,7 +33,10 @@ FOREIGN = {
     "supportedInterfaces",
     "url",
 }
-VERSIONED = re.compile(r"(.*):v?([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?")
+# A name with a version, such as `data-analysis:v1.2`.
+VERSIONED_NAME = re.compile(
+    r"(.*):v?([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,19 +67,21 @@ class ConfigParser(Parser):
     )
 
     def recognizes(self, document: Document) -> bool:
-        """By a list of names: what other protocols call so is an object."""
-        listed = document.get("capabilities")
-        if FOREIGN & document.keys() or not isinstance(listed, list):
+        """Return whether `capabilities` is a list of names, not of objects."""
+        names = document.get("capabilities")
+        if NON_CONFIG_MEMBERS & document.keys() or not isinstance(names, list):
             return False
-        declared = {"name", "capability_metadata"} & document.keys()
-        return bool(declared) and not any(isinstance(item, dict) for item in listed)
+        has_members = {"name", "capability_metadata"} & document.keys()
+        return bool(has_members) and not any(isinstance(name, dict) for name in names)
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
-        words = "There is no address: the agent runs wherever its definition is loaded."
-        return Connection(unavailable_reason=words)
+        return Connection(
+            unavailable_reason="The agent has no endpoint: it runs wherever its"
+            " definition is loaded."
+        )
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        problems.warn_unknown(document, MEMBERS)
+        problems.warn_unknown(document, CONFIG_MEMBERS)
         name = problems.required_string(document, "name")
         return AgentRecord(
             protocol=self.slug,
@@ -89,7 +94,7 @@ class ConfigParser(Parser):
 
 
 def read_version(document: Document, problems: Problems) -> str:
-    """A text; without quotes it was a number, and 1.10 has become 1.1."""
+    """Return the version as a string; warn of a number, as which 1.10 reads as 1.1."""
     version = document.get("version")
     if isinstance(version, (int, float)) and not isinstance(version, bool):
         problems.warning("$.version", f"should be in quotes; read as {version}")
@@ -100,24 +105,29 @@ def read_version(document: Document, problems: Problems) -> str:
 def read_capabilities(
     document: Document, problems: Problems
 ) -> Iterator[ConfigCapability]:
-    """Each declared name once, with what is said of it elsewhere."""
-    about = read_metadata(document, problems)
-    unclaimed, taken = set(about), set[str]()
-    for path, stated in listed_names(document, problems):
-        name, version = read_name(path, stated, problems)
-        unclaimed -= {stated, name}
-        if name in taken:
-            problems.warning(path, f"{name!r} is listed already; kept once")
+    """Yield each listed capability once, with its metadata."""
+    metadata = read_metadata(document, problems)
+    unused_keys, seen_names = set(metadata), set[str]()
+    for path, text in iter_listed_names(document, problems):
+        name, version = read_name(path, text, problems)
+        unused_keys -= {text, name}
+        if name in seen_names:
+            problems.warning(path, f"{name!r} is already listed; ignored")
         elif name:
-            taken.add(name)
-            said = about[stated] if stated in about else about.get(name, {})
-            yield ConfigCapability(name=name, metadata=said, version=version, path=path)
-    for key in sorted(unclaimed):
-        place = member_path("$.capability_metadata", key)
-        problems.warning(place, "there is no such capability; ignored")
+            seen_names.add(name)
+            key = text if text in metadata else name
+            yield ConfigCapability(
+                name=name, metadata=metadata.get(key, {}), version=version, path=path
+            )
+    for key in sorted(unused_keys):
+        key_path = member_path("$.capability_metadata", key)
+        problems.warning(key_path, "is not a listed capability; ignored")
 
 
-def listed_names(document: Document, problems: Problems) -> Iterator[tuple[str, str]]:
+def iter_listed_names(
+    document: Document, problems: Problems
+) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of each string in the list of capabilities."""
     values = document.get("capabilities")
     if not isinstance(values, list) or not values:
         problems.error("$.capabilities", "must be a non-empty list of names")
@@ -129,30 +139,30 @@ def listed_names(document: Document, problems: Problems) -> Iterator[tuple[str, 
             problems.error(f"$.capabilities[{n}]", "must be a string")
 
 
-def read_name(path: str, stated: str, problems: Problems) -> tuple[str, str | None]:
-    """The name, '' for one that will not do, and the version tacked on to it."""
-    name, version = stated, None
-    if found := VERSIONED.fullmatch(stated):
-        name, version = found[1], semantic(found.groups("0")[1:])
-    if fault := capability_name_error(name):
-        problems.error(path, fault)
+def read_name(path: str, text: str, problems: Problems) -> tuple[str, str | None]:
+    """Return the name, '' if it is invalid, and the version appended to it."""
+    name, version = text, None
+    if match := VERSIONED_NAME.fullmatch(text):
+        name, version = match[1], build_semantic_version(match.groups("0")[1:])
+    if error := capability_name_error(name):
+        problems.error(path, error)
         return "", None
     if version:
-        message = f"names have no versions; read as {name!r} in version {version}"
+        message = f"should not contain a version; read as {name!r}, version {version}"
         problems.warning(path, message)
     return name, version
 
 
-def semantic(parts: tuple[str, ...]) -> str:
-    """Three numbers, without zeros in front."""
+def build_semantic_version(parts: tuple[str, ...]) -> str:
+    """Return the version without leading zeros in its parts."""
     return ".".join(str(int(part)) for part in parts)
 
 
 def read_metadata(document: Document, problems: Problems) -> Document:
-    """What is said of each capability; what is no object is told and left out."""
-    stated = problems.object(document, "capability_metadata")
-    for key, value in stated.items():
+    """Return the metadata objects by key; warn of other values and leave them out."""
+    metadata = problems.object(document, "capability_metadata")
+    for key, value in metadata.items():
         if value is not None and not isinstance(value, dict):
-            place = member_path("$.capability_metadata", key)
-            problems.warning(place, "should be an object; ignored")
-    return {key: value for key, value in stated.items() if isinstance(value, dict)}
+            key_path = member_path("$.capability_metadata", key)
+            problems.warning(key_path, "should be an object; ignored")
+    return {key: value for key, value in metadata.items() if isinstance(value, dict)}

@@ -1,40 +1,48 @@
-"""A published server card, completed with what the running server said of itself."""
+"""Server cards, completed with what the running server answered."""
 
 from ...problems import Document
-from .envelope import unwrapped
+from .envelope import unwrap_server
 
-LISTS = ("tools", "resources", "resourceTemplates", "prompts")
-# What a running server knows better than its card.
-INTROSPECTED = ("serverInfo", "protocolVersion", "capabilities", "instructions", *LISTS)
+LIST_MEMBERS = ("tools", "resources", "resourceTemplates", "prompts")
+# Members for which the answer of the running server takes precedence.
+INTROSPECTED_MEMBERS = (
+    "serverInfo",
+    "protocolVersion",
+    "capabilities",
+    "instructions",
+    *LIST_MEMBERS,
+)
 # Marks a completed card, in `_meta`.
-MARK = "agentlens/introspected"
+COMPLETED_KEY = "agentlens/introspected"
 
 
 def complete_card(card: Document, answer: Document) -> Document:
-    """Replace what the card says by what the server answered, where it did."""
-    server, path = unwrapped(card)
-    kept = {key: server[key] for key in server if key not in INTROSPECTED}
-    if kept.keys() <= {"url"}:
+    """Return the card with the introspected members taken from the answer."""
+    server, path = unwrap_server(card)
+    declared = {key: server[key] for key in server if key not in INTROSPECTED_MEMBERS}
+    if declared.keys() <= {"url"}:
         return answer
-    meta = {**meta_of(kept), MARK: True}
-    answered = {key: answer[key] for key in INTROSPECTED if key in answer}
-    whole = {**kept, **answered, "_meta": meta}
-    return whole if path == "$" else {**card, "server": whole}
+    completed = {
+        **declared,
+        **{key: answer[key] for key in INTROSPECTED_MEMBERS if key in answer},
+        "_meta": {**get_meta(declared), COMPLETED_KEY: True},
+    }
+    return completed if path == "$" else {**card, "server": completed}
 
 
 def is_completed(document: Document) -> bool:
-    """Whether `complete_card` made this document."""
-    return MARK in meta_of(unwrapped(document)[0])
+    """Return whether `complete_card` made this document."""
+    return COMPLETED_KEY in get_meta(unwrap_server(document)[0])
 
 
 def preserve_introspected(card: Document, stored: Document) -> Document:
-    """Keep the stored answers, unless the new card lists something itself."""
-    lists = any(key in unwrapped(card)[0] for key in LISTS)
-    if lists or not is_completed(stored):
+    """Return the card with the stored answers, unless the card has lists itself."""
+    has_lists = any(key in unwrap_server(card)[0] for key in LIST_MEMBERS)
+    if has_lists or not is_completed(stored):
         return card
-    return complete_card(card, unwrapped(stored)[0])
+    return complete_card(card, unwrap_server(stored)[0])
 
 
-def meta_of(server: Document) -> Document:
+def get_meta(server: Document) -> Document:
     meta = server.get("_meta")
     return meta if isinstance(meta, dict) else {}

@@ -1,14 +1,14 @@
-"""How to add an MCP server to a client, read off its definition."""
+"""How clients connect to an MCP server."""
 
 import json
-from typing import Any
+from collections.abc import Iterator
 
 from ...connections import Connection, Endpoint
 from ...problems import Document, Problems
 from ...records import AgentRecord, is_web_url
 
-# What runs a package of each registry, before its name.
-RUNNERS = {
+# The command that runs a package of each registry, without the package's name.
+RUN_COMMANDS = {
     "npm": ("npx", "-y"),
     "pypi": ("uvx",),
     "oci": ("docker", "run", "-i", "--rm"),
@@ -17,41 +17,43 @@ RUNNERS = {
 
 
 def build_connection(document: Document, record: AgentRecord) -> Connection:
-    server = remote(record) if is_web_url(record.endpoint) else local(document)
-    spoken = "MCP over HTTP" if is_web_url(record.endpoint) else "MCP over stdio"
+    if is_web_url(record.endpoint):
+        protocol = "MCP over HTTP"
+        server: Document = {"type": "http", "url": record.endpoint}
+    else:
+        protocol, server = "MCP over stdio", find_command(document)
     return Connection(
-        endpoints=[Endpoint(record.endpoint, spoken)],
-        credentials=list(headers(document)),
+        endpoints=[Endpoint(record.endpoint, protocol)],
+        credentials=list(iter_header_descriptions(document)),
         title="Client configuration",
-        snippet=configuration(record, server) if server else "",
+        snippet=build_client_configuration(record, server) if server else "",
     )
 
 
-def remote(record: AgentRecord) -> Document:
-    return {"type": "http", "url": record.endpoint}
-
-
-def local(document: Document) -> Document:
-    """How to start the first package that something we know can run."""
+def find_command(document: Document) -> Document:
+    """Return how to start the first package of a registry in RUN_COMMANDS, or {}."""
     for _, package in Problems().iter_objects(document, "packages"):
         registry = package.get("registryType") or package.get("registry_name")
         name = package.get("identifier") or package.get("name")
-        if registry in RUNNERS and isinstance(name, str) and name:
-            runner, *arguments = RUNNERS[registry]
-            return {"command": runner, "args": [*arguments, name]}
+        if registry in RUN_COMMANDS and isinstance(name, str) and name:
+            command, *arguments = RUN_COMMANDS[registry]
+            return {"command": command, "args": [*arguments, name]}
     return {}
 
 
-def configuration(record: AgentRecord, server: Document) -> str:
+def build_client_configuration(record: AgentRecord, server: Document) -> str:
     key = record.name.rsplit("/", 1)[-1] or "server"
     return json.dumps({"mcpServers": {key: server}}, indent=2, ensure_ascii=False)
 
 
-def headers(document: Document) -> Any:
-    """The headers that remotes ask for, each in words."""
-    for _, stated in Problems().iter_objects(document, "remotes"):
-        for _, header in Problems().iter_objects(stated, "headers"):
-            name, about = header.get("name"), header.get("description")
-            if isinstance(name, str):
-                words = f"Header {name}"
-                yield f"{words}: {about}" if isinstance(about, str) else words
+def iter_header_descriptions(document: Document) -> Iterator[str]:
+    """Yield a text for each header that the remotes require."""
+    for _, remote in Problems().iter_objects(document, "remotes"):
+        for _, header in Problems().iter_objects(remote, "headers"):
+            name, description = header.get("name"), header.get("description")
+            if not isinstance(name, str):
+                continue
+            if isinstance(description, str):
+                yield f"Header {name}: {description}"
+            else:
+                yield f"Header {name}"

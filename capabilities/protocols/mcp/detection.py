@@ -1,35 +1,42 @@
-"""By what an MCP definition is told from other documents."""
+"""Detection of MCP definitions among the documents of all protocols."""
 
 import re
 from typing import Any
 
 from ...problems import Document
-from .transports import STREAMABLE, normalize_transport_type
+from .transports import STREAMABLE_HTTP, normalize_transport_type
 
 # Members of an A2A card.
-FOREIGN = {"skills", "supportedInterfaces"}
-# Members that say where a server is; lists and flags count only beside one.
-PLACES = {"endpoint", "packages", "remotes", "serverUrl", "transport", "url"}
-PROTOCOL_VERSION = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-REGISTRY_NAME = re.compile(r"[a-zA-Z0-9-]+\.[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
-TRANSPORT_TYPES = {"http", "sse", "stdio", STREAMABLE}
+A2A_MEMBERS = {"skills", "supportedInterfaces"}
+# Members that locate a server. Without one, lists and flags prove nothing.
+LOCATION_MEMBERS = {
+    "endpoint",
+    "packages",
+    "remotes",
+    "serverUrl",
+    "transport",
+    "url",
+}
+REVISION_PATTERN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+REGISTRY_NAME_PATTERN = re.compile(r"[a-zA-Z0-9-]+\.[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
+TRANSPORT_TYPES = {"http", "sse", "stdio", STREAMABLE_HTTP}
 
 
 def is_server(document: Document) -> bool:
-    """Whether any sign of MCP is there, and none of A2A."""
-    if FOREIGN & document.keys():
+    """Return whether the document describes an MCP server and is no A2A card."""
+    if A2A_MEMBERS & document.keys():
         return False
     return (
         isinstance(document.get("serverInfo"), dict)
         or has_server_schema(document)
-        or says(document, "protocolVersion", PROTOCOL_VERSION)
+        or matches(document, "protocolVersion", REVISION_PATTERN)
         or is_registry_entry(document)
-        or lists_primitives(document)
-        or (bool(PLACES & document.keys()) and speaks_mcp(document))
+        or has_mcp_lists(document)
+        or (bool(LOCATION_MEMBERS & document.keys()) and has_mcp_members(document))
     )
 
 
-def says(document: Document, key: str, pattern: re.Pattern[str]) -> bool:
+def matches(document: Document, key: str, pattern: re.Pattern[str]) -> bool:
     value = document.get(key)
     return isinstance(value, str) and bool(pattern.fullmatch(value))
 
@@ -37,46 +44,46 @@ def says(document: Document, key: str, pattern: re.Pattern[str]) -> bool:
 def has_server_schema(document: Document) -> bool:
     schema = document.get("$schema")
     return isinstance(schema, str) and all(
-        word in schema for word in ("modelcontextprotocol.io/", "server")
+        part in schema for part in ("modelcontextprotocol.io/", "server")
     )
 
 
 def is_registry_entry(document: Document) -> bool:
-    """A server.json of any revision, by its members rather than its schema."""
-    described = {"description", "version"} <= document.keys()
+    """Return whether this is a server.json of any revision, judging by its members."""
+    has_description = {"description", "version"} <= document.keys()
     return (
-        (described and says(document, "name", REGISTRY_NAME))
+        (has_description and matches(document, "name", REGISTRY_NAME_PATTERN))
         or ("name" in document and isinstance(document.get("version_detail"), dict))
-        or holds(document, "remotes", {"type", "url"})
-        or holds(document, "remotes", {"transport_type", "url"})
-        or holds(document, "packages", {"registryType"})
-        or holds(document, "packages", {"registry_type"})
-        or holds(document, "packages", {"registry_name"})
+        or has_item_with(document, "remotes", {"type", "url"})
+        or has_item_with(document, "remotes", {"transport_type", "url"})
+        or has_item_with(document, "packages", {"registryType"})
+        or has_item_with(document, "packages", {"registry_type"})
+        or has_item_with(document, "packages", {"registry_name"})
     )
 
 
-def lists_primitives(document: Document) -> bool:
-    """Tools with a schema or resources with a URI are MCP's, wherever they stand."""
+def has_mcp_lists(document: Document) -> bool:
+    """Return whether a list has items that only MCP defines."""
     return (
-        holds(document, "tools", {"name", "inputSchema"})
-        or holds(document, "resources", {"name", "uri"})
-        or holds(document, "resourceTemplates", {"uriTemplate"})
+        has_item_with(document, "tools", {"name", "inputSchema"})
+        or has_item_with(document, "resources", {"name", "uri"})
+        or has_item_with(document, "resourceTemplates", {"uriTemplate"})
     )
 
 
-def speaks_mcp(document: Document) -> bool:
-    """What a document with an address must say besides."""
+def has_mcp_members(document: Document) -> bool:
+    """Return whether a document with a location also has a member as in MCP."""
     return (
-        holds(document, "tools", {"name"})
-        or holds(document, "prompts", {"name"})
-        or holds(document, "resources", {"uri"})
+        has_item_with(document, "tools", {"name"})
+        or has_item_with(document, "prompts", {"name"})
+        or has_item_with(document, "resources", {"uri"})
         or has_mcp_flags(document.get("capabilities"))
         or has_mcp_transport(document)
     )
 
 
-def holds(document: Document, key: str, members: set[str]) -> bool:
-    """Whether a list has an object with all these members."""
+def has_item_with(document: Document, key: str, members: set[str]) -> bool:
+    """Return whether a list has an object with all these members."""
     items = document.get(key)
     return isinstance(items, list) and any(
         isinstance(item, dict) and members <= item.keys() for item in items
@@ -91,15 +98,15 @@ def has_mcp_flags(flags: Any) -> bool:
 
 
 def has_mcp_transport(document: Document) -> bool:
-    """A transport of MCP's, with an address beside it or in it."""
-    stated = document.get("transport")
-    inside = stated if isinstance(stated, dict) else {"type": stated}
-    kind = inside.get("type")
-    addresses = (document.keys() & (PLACES - {"transport"})) | (
-        inside.keys() & {"endpoint", "url"}
-    )
+    """Return whether there is an MCP transport, and a location in it or outside."""
+    value = document.get("transport")
+    transport = value if isinstance(value, dict) else {"type": value}
+    transport_type = transport.get("type")
+    has_location = document.keys() & (
+        LOCATION_MEMBERS - {"transport"}
+    ) or transport.keys() & {"endpoint", "url"}
     return (
-        bool(addresses)
-        and isinstance(kind, str)
-        and normalize_transport_type(kind) in TRANSPORT_TYPES
+        bool(has_location)
+        and isinstance(transport_type, str)
+        and normalize_transport_type(transport_type) in TRANSPORT_TYPES
     )

@@ -1,15 +1,16 @@
-"""The server inside a document: the registry's API answers with an envelope."""
+"""The envelope in which the API of the MCP registry returns a server."""
 
 from ...problems import Document
 
-# A part of the document with its path.
+# An object of the document, and its JSON path.
 Part = tuple[Document, str]
 
 
-def unwrapped(document: Document) -> Part:
-    """Return the server itself and its path, with or without an envelope."""
+def unwrap_server(document: Document) -> Part:
+    """Return the server and its path, with or without an envelope."""
     server = document.get("server")
-    around = document.keys() - {"server"}
-    if isinstance(server, dict) and all(key.startswith(("_", "x-")) for key in around):
+    envelope_keys = document.keys() - {"server"}
+    has_envelope = all(key.startswith(("_", "x-")) for key in envelope_keys)
+    if isinstance(server, dict) and has_envelope:
         return server, "$.server"
     return document, "$"

@@ -1,4 +1,4 @@
-"""MCP servers: registry entries, server cards and introspected servers alike."""
+"""The parser for MCP servers: registry entries, server cards, introspected servers."""
 
 import re
 from collections.abc import Iterator
@@ -11,13 +11,17 @@ from ...problems import Document, Problems, member_path
 from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, length_error
 from .connection import build_connection
 from .detection import is_server
-from .envelope import Part, unwrapped
-from .greeting import discover, initialize, listen
+from .envelope import Part, unwrap_server
 from .primitives import read_prompts, read_resources, read_tools
 from .records import KINDS
+from .requests import (
+    build_discover_request,
+    build_initialize_request,
+    build_stream_request,
+)
 from .transports import Transport, read_endpoint, read_transports
 
-ROOT_MEMBERS = {
+SERVER_MEMBERS = {
     "$schema",
     "_meta",
     "authentication",
@@ -54,20 +58,20 @@ ROOT_MEMBERS = {
     "website_url",
 }
 SCHEMA_DATE = re.compile(r"/([0-9]{4}-[0-9]{2}-[0-9]{2})/")
-# SEP-1649: the version of such a card is that of its format.
-FORMAT_VERSIONED = "/mcp-server-card/"
+# In cards with this schema (SEP-1649), `version` is that of the card's format.
+CARD_SCHEMA_PART = "/mcp-server-card/"
 TOOLS_SUPPORTED = "tools.supported"
-UNFILLED = re.compile(r"\$\{|\{\{|\$[A-Z]")
-
-# Where one may read about a server, the best first.
-READ_ABOUT = ("documentationUrl", "websiteUrl", "website_url", "homepage")
+# A template variable that was published without being replaced.
+PLACEHOLDER = re.compile(r"\$\{|\{\{|\$[A-Z]")
+# Members with a URL for people, in order of preference.
+DOCUMENTATION_MEMBERS = ("documentationUrl", "websiteUrl", "website_url", "homepage")
 
 
 class MCPParser(Parser):
     slug = "mcp"
     label = "MCP"
     detection_hint = (
-        "a server needs `serverInfo`, `remotes`, `packages`, or `tools` beside a URL"
+        "a server needs `serverInfo`, `remotes`, `packages`, or `tools` with a URL"
     )
     well_known = (
         "/server-card",
@@ -77,90 +81,94 @@ class MCPParser(Parser):
     kinds = KINDS
 
     def recognizes(self, document: Document) -> bool:
-        return is_server(unwrapped(document)[0])
+        return is_server(unwrap_server(document)[0])
 
     def health_requests(
         self, endpoint: str, definition_url: str
     ) -> list[HealthRequest]:
-        return [discover(endpoint), initialize(endpoint), listen(endpoint)]
+        return [
+            build_discover_request(endpoint),
+            build_initialize_request(endpoint),
+            build_stream_request(endpoint),
+        ]
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
-        return build_connection(unwrapped(document)[0], record)
+        return build_connection(unwrap_server(document)[0], record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        server, at = root = unwrapped(document)
-        problems.warn_unknown(server, ROOT_MEMBERS, at)
-        about = problems.object(server, "serverInfo", at), member_path(at, "serverInfo")
-        name = first_text("name", (root, about), problems)
-        transports = list(read_transports(server, problems, at))
+        server, path = root = unwrap_server(document)
+        problems.warn_unknown(server, SERVER_MEMBERS, path)
+        server_info = problems.object(server, "serverInfo", path)
+        info = server_info, member_path(path, "serverInfo")
+        name = read_first_text("name", (root, info), problems)
+        transports = list(read_transports(server, problems, path))
         return AgentRecord(
             protocol=self.slug,
-            endpoint=read_endpoint(transports, name, problems, at),
-            name=first_text("title", (root, about), problems) or name,
-            description=read_description(root, about, problems),
-            version=read_version(root, about, problems),
+            endpoint=read_endpoint(transports, name, problems, path),
+            name=read_first_text("title", (root, info), problems) or name,
+            description=read_description(root, info, problems),
+            version=read_version(root, info, problems),
             spec_version=read_spec_version(root, problems),
-            provider=read_provider((root, about), problems),
+            provider=read_provider((root, info), problems),
             capabilities=(
-                *(tools := list(read_tools(server, problems, at))),
-                *read_resources(server, problems, at),
-                *read_prompts(server, problems, at),
-                *read_flags(server, problems, at),
-                *tools_supported(server, bool(tools), at),
-                *documentation((root, about), problems),
-                *transport_types(transports, at),
+                *(tools := list(read_tools(server, problems, path))),
+                *read_resources(server, problems, path),
+                *read_prompts(server, problems, path),
+                *read_flags(server, problems, path),
+                *imply_tools_supported(server, bool(tools), path),
+                *read_documentation((root, info), problems),
+                *build_transports_feature(transports, path),
             ),
         )
 
 
-def first_text(key: str, parts: tuple[Part, ...], problems: Problems) -> str:
-    """The member of the first part that says something there."""
-    for stated, at in parts:
-        text = problems.string(stated, key, at)
+def read_first_text(key: str, parts: tuple[Part, ...], problems: Problems) -> str:
+    """Return the member of the first part in which it is not blank, or ''."""
+    for document, path in parts:
+        text = problems.string(document, key, path)
         if text.strip():
             return text
     return ""
 
 
-def read_description(root: Part, about: Part, problems: Problems) -> str:
-    """Its description; a server that has none still instructs its clients."""
-    if description := first_text("description", (root, about), problems):
+def read_description(root: Part, info: Part, problems: Problems) -> str:
+    """Return the description, or the instructions for clients if there is none."""
+    if description := read_first_text("description", (root, info), problems):
         return description
-    instructions = first_text("instructions", (root,), problems)
-    if fault := length_error(instructions, DESCRIPTION_LIMIT):
-        message = f"as a description it {fault}; ignored"
+    instructions = read_first_text("instructions", (root,), problems)
+    if error := length_error(instructions, DESCRIPTION_LIMIT):
+        message = f"{error}, to be used as the description; ignored"
         problems.warning(member_path(root[1], "instructions"), message)
         return ""
     return instructions
 
 
-def read_version(root: Part, about: Part, problems: Problems) -> str:
-    server, at = root
-    detail = problems.object(server, "version_detail", at)
-    parts = [root, (detail, member_path(at, "version_detail")), about]
+def read_version(root: Part, info: Part, problems: Problems) -> str:
+    server, path = root
+    detail = problems.object(server, "version_detail", path)
+    parts = [root, (detail, member_path(path, "version_detail")), info]
     schema = server.get("$schema")
-    if isinstance(schema, str) and FORMAT_VERSIONED in schema:
-        parts = [about, root]
-    for stated, place in parts:
-        version = problems.string(stated, "version", place)
-        if UNFILLED.search(version):
-            message = "is a placeholder nobody filled in; ignored"
-            problems.warning(member_path(place, "version"), message)
+    if isinstance(schema, str) and CARD_SCHEMA_PART in schema:
+        parts = [info, root]
+    for document, part_path in parts:
+        version = problems.string(document, "version", part_path)
+        if PLACEHOLDER.search(version):
+            message = "contains a placeholder instead of a version; ignored"
+            problems.warning(member_path(part_path, "version"), message)
         elif version.strip():
             return version
     return ""
 
 
 def read_spec_version(root: Part, problems: Problems) -> str:
-    """The protocol's revision, else that of the registry's schema."""
-    schema = first_text("$schema", (root,), problems)
-    dated = SCHEMA_DATE.search(schema)
-    stated = first_text("protocolVersion", (root,), problems)
-    return stated or (dated[1] if dated else "")
+    """Return the revision of the protocol, else that of the registry's schema."""
+    schema_date = SCHEMA_DATE.search(read_first_text("$schema", (root,), problems))
+    revision = read_first_text("protocolVersion", (root,), problems)
+    return revision or (schema_date[1] if schema_date else "")
 
 
 def read_provider(parts: tuple[Part, ...], problems: Problems) -> ProviderRecord | None:
-    """The first provider or vendor named, in the document or its serverInfo."""
+    """Return the first provider or vendor in the document or its serverInfo."""
     for part in parts:
         for key in ("provider", "vendor"):
             if provider := read_organization(part, key, problems):
@@ -171,68 +179,77 @@ def read_provider(parts: tuple[Part, ...], problems: Problems) -> ProviderRecord
 def read_organization(
     part: Part, key: str, problems: Problems
 ) -> ProviderRecord | None:
-    stated, at = part
-    place = member_path(at, key)
-    if isinstance(inside := stated.get(key), dict):
-        organization = problems.string(inside, "organization", place).strip()
-        organization = organization or problems.string(inside, "name", place).strip()
-        url = problems.url(inside, "url", place)
+    """Return the provider from an object or from the name of an organization."""
+    document, path = part
+    value, value_path = document.get(key), member_path(path, key)
+    if isinstance(value, dict):
+        organization = problems.string(value, "organization", value_path).strip()
         if not organization:
-            problems.warning(place, "names no organization; ignored")
+            organization = problems.string(value, "name", value_path).strip()
+        url = problems.url(value, "url", value_path)
+        if not organization:
+            problems.warning(value_path, "has no organization; ignored")
     else:
-        organization = problems.string(stated, key, at).strip()
-        url = problems.url(stated, "homepage", at) if organization else ""
+        organization = problems.string(document, key, path).strip()
+        url = problems.url(document, "homepage", path) if organization else ""
     return ProviderRecord(organization, url=url) if organization else None
 
 
 def read_flags(
-    document: Document, problems: Problems, at: str
+    server: Document, problems: Problems, path: str
 ) -> Iterator[AgentFeature]:
-    """What the server says it supports; unsaid is unknown, not false."""
-    place = member_path(at, "capabilities")
-    for key, value in problems.object(document, "capabilities", at).items():
-        path = member_path(place, key)
+    """Yield the declared flags; a missing flag is unknown, not false."""
+    flags_path = member_path(path, "capabilities")
+    for key, value in problems.object(server, "capabilities", path).items():
+        flag_path = member_path(flags_path, key)
         name = TOOLS_SUPPORTED if key == "tools" else f"mcp.{key}"
         if isinstance(value, (bool, dict)):
-            yield AgentFeature(name=name, value=value is not False, path=path)
+            yield AgentFeature(name=name, value=value is not False, path=flag_path)
         elif value is not None:
-            problems.warning(path, "should be true, false or an object; ignored")
+            message = "should be true, false or an object; ignored"
+            problems.warning(flag_path, message)
         if isinstance(value, dict):
-            yield from read_subflags(f"mcp.{key}", value, problems, path)
-
-
-def tools_supported(server: Document, listed: bool, at: str) -> Iterator[AgentFeature]:
-    """Listing tools says as much, unless the server speaks of them itself."""
-    stated = server.get("capabilities")
-    spoken = isinstance(stated, dict) and isinstance(stated.get("tools"), (bool, dict))
-    if listed and not spoken:
-        path = member_path(at, "tools")
-        yield AgentFeature(name=TOOLS_SUPPORTED, value=True, path=path)
+            yield from read_subflags(f"mcp.{key}", value, problems, flag_path)
 
 
 def read_subflags(
-    name: str, flags: Document, problems: Problems, at: str
+    name: str, flags: Document, problems: Problems, path: str
 ) -> Iterator[AgentFeature]:
     for key in ("listChanged", "subscribe"):
-        value = problems.boolean(flags, key, at)
+        value = problems.boolean(flags, key, path)
         if value is not None:
-            path = member_path(at, key)
-            yield AgentFeature(name=f"{name}.{key}", value=value, path=path)
+            flag_path = member_path(path, key)
+            yield AgentFeature(name=f"{name}.{key}", value=value, path=flag_path)
 
 
-def documentation(
+def imply_tools_supported(
+    server: Document, has_tools: bool, path: str
+) -> Iterator[AgentFeature]:
+    """Yield the feature for a server that lists tools without declaring the flag."""
+    flags = server.get("capabilities")
+    is_declared = isinstance(flags, dict) and isinstance(
+        flags.get("tools"), bool | dict
+    )
+    if has_tools and not is_declared:
+        tools_path = member_path(path, "tools")
+        yield AgentFeature(name=TOOLS_SUPPORTED, value=True, path=tools_path)
+
+
+def read_documentation(
     parts: tuple[Part, ...], problems: Problems
 ) -> Iterator[AgentFeature]:
-    """Where to read about it: its documentation, else its home page."""
-    for key in READ_ABOUT:
-        for stated, at in parts:
-            if url := problems.url(stated, key, at):
-                name, path = "identity.documentationUrl", member_path(at, key)
-                yield AgentFeature(name=name, value=url, path=path)
+    """Yield the URL of the documentation, else that of the website, if there is one."""
+    for key in DOCUMENTATION_MEMBERS:
+        for document, path in parts:
+            if url := problems.url(document, key, path):
+                name, url_path = "identity.documentationUrl", member_path(path, key)
+                yield AgentFeature(name=name, value=url, path=url_path)
                 return
 
 
-def transport_types(transports: list[Transport], at: str) -> Iterator[AgentFeature]:
+def build_transports_feature(
+    transports: list[Transport], path: str
+) -> Iterator[AgentFeature]:
     types = sorted({transport.type for transport in transports} - {""})
     if types:
-        yield AgentFeature(name="mcp.transports", value=types, path=at)
+        yield AgentFeature(name="mcp.transports", value=types, path=path)

@@ -1,4 +1,4 @@
-"""What an MCP server can offer, one record class for each kind."""
+"""Records and kinds of MCP capabilities."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ class MCPTool(CapabilityRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class MCPResource(CapabilityRecord):
-    """A resource, or with `template` a family of them; names may repeat, URIs not."""
+    """A resource, or a template for resources. Only URIs are unique, names are not."""
 
     kind: ClassVar[str] = "mcp.resource"
 

@@ -1,4 +1,4 @@
-"""How an MCP server is reached, and so what its endpoint is."""
+"""Transports of an MCP server, and the endpoint that follows from them."""
 
 import re
 from collections.abc import Iterator
@@ -8,131 +8,148 @@ from urllib.parse import urlsplit
 
 from ...problems import Document, Problems, member_path, url_error
 
-STREAMABLE = "streamable-http"
+STREAMABLE_HTTP = "streamable-http"
 VARIABLE = re.compile(r"\{[^{}\s]+\}")
-# A web address, but for the variables in it.
-TEMPLATE = re.compile(r"(?:https?://|\{)\S*", re.IGNORECASE)
-HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
-OWN_MACHINE = re.compile(r"(.+\.)?localhost|127(\.[0-9]+){3}|0\.0\.0\.0|::1?")
+# An http(s) URL in which any part may be a variable.
+URL_TEMPLATE = re.compile(r"(?:https?://|\{)\S*", re.IGNORECASE)
+URL_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
+LOOPBACK_HOST = re.compile(r"(.+\.)?localhost|127(\.[0-9]+){3}|0\.0\.0\.0|::1?")
 
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """A stated way in; `fault` tells why its URL is none that others could open."""
+    """A declared transport; `error` says why its URL cannot be the endpoint."""
 
     path: str
     type: str = ""
     url: str = ""
-    fault: str = ""
-    # Legal all the same: the address is only known where the server runs.
-    open_address: bool = False
+    error: str = ""
+    # Whether only the machine that runs the server knows the address. Such a URL is
+    # valid, although it is not the endpoint.
+    is_deployment_specific: bool = False
 
 
 def read_transports(
-    document: Document, problems: Problems, at: str
+    server: Document, problems: Problems, path: str
 ) -> Iterator[Transport]:
-    """Every stated transport, in the order in which they may be the endpoint."""
-    remotes = read_remotes(document, problems, at)
-    yield from sorted(remotes, key=lambda remote: remote.type != STREAMABLE)
-    place = member_path(at, "transport")
-    yield from read_transport(document.get("transport"), problems, place)
+    """Yield every declared transport; the first usable URL will be the endpoint."""
+    remotes = read_remotes(server, problems, path)
+    yield from sorted(remotes, key=lambda remote: remote.type != STREAMABLE_HTTP)
+    transport_path = member_path(path, "transport")
+    yield from read_transport(server.get("transport"), problems, transport_path)
     for key in ("serverUrl", "url", "endpoint"):
-        if document.get(key) not in (None, ""):
-            yield judged(member_path(at, key), "", document[key])
-    yield from read_packages(document, problems, at)
+        if server.get(key) not in (None, ""):
+            yield build_transport(member_path(path, key), "", server[key])
+    yield from read_packages(server, problems, path)
 
 
 def read_remotes(
-    document: Document, problems: Problems, at: str
+    server: Document, problems: Problems, path: str
 ) -> Iterator[Transport]:
-    for path, remote in problems.iter_objects(document, "remotes", at):
-        stated = problems.string(remote, "type", path)
-        stated = stated or problems.string(remote, "transport_type", path)
-        yield judged(member_path(path, "url"), stated, remote.get("url"))
+    for remote_path, remote in problems.iter_objects(server, "remotes", path):
+        transport_type = problems.string(remote, "type", remote_path)
+        if not transport_type:
+            transport_type = problems.string(remote, "transport_type", remote_path)
+        url_path = member_path(remote_path, "url")
+        yield build_transport(url_path, transport_type, remote.get("url"))
 
 
 def read_packages(
-    document: Document, problems: Problems, at: str
+    server: Document, problems: Problems, path: str
 ) -> Iterator[Transport]:
-    """Transports of what one installs; an address at home is nobody's endpoint."""
-    if not isinstance(document.get("packages") or [], list):
-        problems.warning(member_path(at, "packages"), "should be a list; ignored")
+    """Yield the transports of packages, whose loopback URLs are not endpoints."""
+    if not isinstance(server.get("packages") or [], list):
+        problems.warning(member_path(path, "packages"), "should be a list; ignored")
         return
-    for path, package in problems.iter_objects(document, "packages", at):
-        place = member_path(path, "transport")
-        for transport in read_transport(package.get("transport"), problems, place):
-            yield at_home(transport)
+    for package_path, package in problems.iter_objects(server, "packages", path):
+        transport_path = member_path(package_path, "transport")
+        value = package.get("transport")
+        for transport in read_transport(value, problems, transport_path):
+            yield reject_loopback(transport)
 
 
-def read_transport(stated: Any, problems: Problems, path: str) -> Iterator[Transport]:
-    """A transport as an object, by its mere type, or several of these."""
-    if isinstance(stated, list):
-        for n, item in enumerate(stated):
+def read_transport(value: Any, problems: Problems, path: str) -> Iterator[Transport]:
+    """Yield the transports of a member that is an object, a type, or a list of them."""
+    if isinstance(value, list):
+        for n, item in enumerate(value):
             yield from read_transport(item, problems, f"{path}[{n}]")
-    elif isinstance(stated, str):
-        yield Transport(path, normalize_transport_type(stated))
-    elif isinstance(stated, dict):
-        kind = problems.string(stated, "type", path)
-        yield Transport(path, normalize_transport_type(kind))
+    elif isinstance(value, str):
+        yield Transport(path, normalize_transport_type(value))
+    elif isinstance(value, dict):
+        transport_type = problems.string(value, "type", path)
+        yield Transport(path, normalize_transport_type(transport_type))
         for key in ("endpoint", "url"):
-            if stated.get(key):
-                yield judged(member_path(path, key), kind, stated[key])
-    elif stated is not None:
+            if value.get(key):
+                yield build_transport(
+                    member_path(path, key), transport_type, value[key]
+                )
+    elif value is not None:
         problems.warning(path, "should be an object; ignored")
 
 
-def judged(path: str, kind: str, url: Any) -> Transport:
-    """A transport with its URL, and what is wrong with it."""
-    kind = normalize_transport_type(kind)
+def build_transport(path: str, transport_type: str, url: Any) -> Transport:
+    """Return a transport with its URL, and with the error of the URL."""
+    transport_type = normalize_transport_type(transport_type)
     if not isinstance(url, str) or not url:
-        return Transport(path, kind, fault="must be a non-empty string")
-    fault = url_error(url)
-    if TEMPLATE.fullmatch(url) and (is_open(url) or (fault and VARIABLE.search(url))):
-        fault = "has variables in place of the host or port"
-        return Transport(path, kind, url, fault, open_address=True)
-    return Transport(path, kind, url, fault)
+        return Transport(path, transport_type, error="must be a non-empty string")
+    error = url_error(url)
+    if URL_TEMPLATE.fullmatch(url) and (
+        has_variable_host(url) or (error and VARIABLE.search(url))
+    ):
+        error = "has variables in place of the host or port"
+        return Transport(path, transport_type, url, error, is_deployment_specific=True)
+    return Transport(path, transport_type, url, error)
 
 
-def is_open(url: str) -> bool:
-    """Whether variables leave the host open: `https://{host}/mcp` is anybody's."""
-    host = HOST.match(url)
-    fixed, variables = VARIABLE.subn("", host[1] if host else url)
-    return bool(variables) and (host is None or "." not in fixed.strip(".-:"))
+def has_variable_host(url: str) -> bool:
+    """Return whether the host depends on variables, as in `https://{host}/mcp`.
+
+    A host with a fixed domain, as in `https://{tenant}.example.com`, does not.
+    """
+    host = URL_HOST.match(url)
+    fixed_part, variable_count = VARIABLE.subn("", host[1] if host else url)
+    return variable_count > 0 and (host is None or "." not in fixed_part.strip(".-:"))
 
 
-def at_home(transport: Transport) -> Transport:
-    if not transport.url or transport.fault:
+def reject_loopback(transport: Transport) -> Transport:
+    """Return the transport, with an error if its URL is a loopback address."""
+    if not transport.url or transport.error:
         return transport
-    if not OWN_MACHINE.fullmatch(urlsplit(transport.url).hostname or ""):
+    if not LOOPBACK_HOST.fullmatch(urlsplit(transport.url).hostname or ""):
         return transport
-    fault = "is on the machine that runs the package"
-    return replace(transport, fault=fault, open_address=True)
+    error = "is on the machine that runs the package"
+    return replace(transport, error=error, is_deployment_specific=True)
 
 
-def normalize_transport_type(kind: str) -> str:
-    """A transport type in one spelling: `streamableHttp` is `streamable-http`."""
-    letters = re.sub(r"[^a-z]", "", kind.lower())
-    return STREAMABLE if letters in ("streamable", "streamablehttp") else kind.strip()
+def normalize_transport_type(text: str) -> str:
+    """Return the type in the spelling of MCP, for `streamableHttp` and the like."""
+    letters = re.sub(r"[^a-z]", "", text.lower())
+    is_streamable = letters in ("streamable", "streamablehttp")
+    return STREAMABLE_HTTP if is_streamable else text.strip()
 
 
 def read_endpoint(
-    transports: list[Transport], name: str, problems: Problems, at: str
+    transports: list[Transport], name: str, problems: Problems, path: str
 ) -> str:
-    """The first web address, else the name; unfit addresses are no reason for it."""
-    fit = [stated for stated in transports if stated.url and not stated.fault]
-    faulty = [stated for stated in transports if stated.fault]
-    refused = faulty and not fit and not any(stated.open_address for stated in faulty)
-    for stated in faulty:
-        if refused:
-            problems.error(stated.path, stated.fault)
+    """Return the first usable URL, else an identifier with the name.
+
+    Invalid URLs are errors only if no other transport is usable.
+    """
+    usable = [item for item in transports if item.url and not item.error]
+    invalid = [item for item in transports if item.error]
+    has_local_address = any(item.is_deployment_specific for item in invalid)
+    is_rejected = bool(invalid) and not usable and not has_local_address
+    for item in invalid:
+        if is_rejected:
+            problems.error(item.path, item.error)
         else:
-            problems.warning(stated.path, f"{stated.fault}; not the endpoint")
-    if fit:
-        if VARIABLE.search(fit[0].url):
-            message = "has variables: cannot be opened before they are filled in"
-            problems.warning(fit[0].path, message)
-        return fit[0].url
-    if not refused and not name:
-        message = "must be a non-empty string: there is no http(s) URL to go by"
-        problems.error(member_path(at, "name"), message)
-    return f"mcp:{name}" if name and not refused else ""
+            problems.warning(item.path, f"{item.error}; not used as the endpoint")
+    if usable:
+        if VARIABLE.search(usable[0].url):
+            message = "has variables, which clients must replace with values"
+            problems.warning(usable[0].path, message)
+        return usable[0].url
+    if not is_rejected and not name:
+        message = "must be a non-empty string, because there is no http or https URL"
+        problems.error(member_path(path, "name"), message)
+    return f"mcp:{name}" if name and not is_rejected else ""

@@ -1,4 +1,4 @@
-"""An invented catalog: agents, their versions, and how they have been lately."""
+"""The demo catalog: fictional agents with versions and a health history."""
 
 import json
 from collections.abc import Iterator
@@ -16,21 +16,23 @@ from ..registration import register
 from ..search import build_state_changed, save_entry
 from .history import create_history
 
-HERE = files(__name__)
+PACKAGE = files(__name__)
 
 
-def read_story() -> list[dict[str, Any]]:
-    """The story: for each agent its definitions, oldest first, and its health."""
-    story: list[dict[str, Any]] = json.loads(HERE.joinpath("story.json").read_bytes())
-    return story
+def read_agents() -> list[dict[str, Any]]:
+    """Return each agent with the names of its definitions, oldest first, and health."""
+    agents: list[dict[str, Any]] = json.loads(
+        PACKAGE.joinpath("agents.json").read_bytes()
+    )
+    return agents
 
 
 def load() -> Iterator[CatalogEntry]:
-    """Catalogue the demo agents, one by one; loading again restores them.
+    """Register the demo agents and yield their entries; existing ones are reset.
 
-    Those of a protocol that this project left out are passed over.
+    Agents of a protocol that is not installed are skipped.
     """
-    for agent in read_story():
+    for agent in read_agents():
         try:
             with transaction.atomic():
                 entry = load_agent(agent)
@@ -40,31 +42,35 @@ def load() -> Iterator[CatalogEntry]:
 
 
 def load_agent(agent: dict[str, Any]) -> CatalogEntry:
+    """Register the versions of an agent and set its health."""
     *older, newest = (
-        HERE.joinpath("definitions", name).read_bytes() for name in agent["definitions"]
+        PACKAGE.joinpath("definitions", name).read_bytes()
+        for name in agent["definitions"]
     )
     if not AgentType.objects.filter(raw_definition=newest).exists():
         for raw in older:
             register(raw, source=Source.DEMO)
     entry = register(newest, source=Source.DEMO).entry
     now = timezone.now()
-    since = agent["minutes_since_success"]
+    minutes = agent["minutes_since_success"]
     before, entry.status = entry.status, agent["status"]
     entry.categories = agent["categories"]
     entry.latency_ms = agent["latency_ms"]
     entry.consecutive_failures = agent["consecutive_failures"]
     entry.last_error = agent["last_error"]
-    entry.last_success_at = None if since is None else now - timedelta(minutes=since)
+    entry.last_success_at = (
+        None if minutes is None else now - timedelta(minutes=minutes)
+    )
     if entry.status != Status.UNKNOWN and not entry.declared:
         entry.last_probed_at = now
-    changes = [build_state_changed(entry, before)] if entry.status != before else []
-    save_entry(entry, *changes)
+    events = [build_state_changed(entry, before)] if entry.status != before else []
+    save_entry(entry, *events)
     create_history(entry)
     return entry
 
 
 def remove() -> int:
-    """Take the demo agents away, and the providers nobody else needs."""
+    """Delete the demo agents and providers without other agents; return the count."""
     demo = CatalogEntry.objects.filter(source=Source.DEMO)
     providers = set(demo.values_list("agent_type__provider", flat=True)) - {None}
     count = demo.count()

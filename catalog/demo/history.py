@@ -1,4 +1,4 @@
-"""An invented past: probes that could have led to how a demo agent is."""
+"""A generated health history that leads to the current health of a demo agent."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -8,56 +8,56 @@ from random import Random
 from ..health import PROBE_RETENTION, start_of_hour
 from ..models import CatalogEntry, HealthHour, ProbeResult
 
-PAST = timedelta(days=7)
-# So seldom does an invented agent fail for no reason.
-MISHAP = 0.004
+HISTORY_LENGTH = timedelta(days=7)
+# The probability that a probe of a healthy agent fails.
+FAILURE_PROBABILITY = 0.004
 
 
 def create_history(entry: CatalogEntry) -> None:
-    """Anew at each loading, so that it always ends now."""
+    """Replace the history of an entry by one that ends now."""
     entry.probe_results.all().delete()
     entry.health_hours.all().delete()
     if entry.last_probed_at is None:
         return
-    probes = list(invented(entry, entry.last_probed_at))
+    probes = list(generate_probes(entry, entry.last_probed_at))
     since = entry.last_probed_at - PROBE_RETENTION
     ProbeResult.objects.bulk_create(probe for probe in probes if probe.at > since)
     by_hour = groupby(probes, lambda probe: start_of_hour(probe.at))
     HealthHour.objects.bulk_create(
-        counted(entry, hour, list(group)) for hour, group in by_hour
+        build_hour(entry, hour, list(group)) for hour, group in by_hour
     )
 
 
-def invented(entry: CatalogEntry, now: datetime) -> Iterator[ProbeResult]:
-    """A probe an hour, and two of them lately; the oldest first.
+def generate_probes(entry: CatalogEntry, now: datetime) -> Iterator[ProbeResult]:
+    """Yield one probe per hour, and two in the last days, the oldest first.
 
-    After its last success there are as many failures as the story tells of.
+    After the last success follow as many failures as the entry has.
     """
-    whims = Random(entry.agent_key)  # noqa: S311 - no secret
+    # Seeded, so that the history is the same every time.
+    random = Random(entry.agent_key)  # noqa: S311 - no secret
     failures = entry.consecutive_failures
-    end = (entry.last_success_at or now - PAST) if failures else now
-    at = now - PAST
+    end = (entry.last_success_at or now - HISTORY_LENGTH) if failures else now
+    at = now - HISTORY_LENGTH
     while at < end:
-        mishap = whims.random() < MISHAP
-        yield answered(entry, at, whims, "HTTP 503" if mishap else "")
+        has_failed = random.random() < FAILURE_PROBABILITY
+        yield build_probe(entry, at, random, "HTTP 503" if has_failed else "")
         at += timedelta(minutes=30 if now - at <= PROBE_RETENTION else 60)
-    yield from (
-        answered(entry, end + (now - end) * n / failures, whims, entry.last_error)
-        for n in range(1, failures + 1)
+    for n in range(1, failures + 1):
+        at = end + (now - end) * n / failures
+        yield build_probe(entry, at, random, entry.last_error)
+
+
+def build_probe(
+    entry: CatalogEntry, at: datetime, random: Random, error: str
+) -> ProbeResult:
+    # Agents that announce themselves have no latency.
+    latency = entry.latency_ms and round(entry.latency_ms * random.uniform(0.8, 1.3))
+    return ProbeResult(
+        entry=entry, at=at, latency_ms=None if error else latency, error=error
     )
 
 
-def answered(
-    entry: CatalogEntry, at: datetime, whims: Random, error: str
-) -> ProbeResult:
-    usual = entry.latency_ms
-    # Who is heard, and not asked, has none.
-    latency = usual and round(usual * whims.uniform(0.8, 1.3))
-    told = {"latency_ms": None if error else latency, "error": error}
-    return ProbeResult(entry=entry, at=at, **told)
-
-
-def counted(
+def build_hour(
     entry: CatalogEntry, hour: datetime, probes: list[ProbeResult]
 ) -> HealthHour:
     return HealthHour(

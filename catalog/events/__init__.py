@@ -2,6 +2,7 @@
 
 from .bus import EntryIngested, EntryRemoved, StateChanged, publish, subscribe
 from .consumers import (
+    EventConsumerMixin,
     LiveConsumer,
     LiveStream,
     attach_loop,
@@ -13,6 +14,7 @@ from .consumers import (
 __all__ = [
     "EntryIngested",
     "EntryRemoved",
+    "EventConsumerMixin",
     "LiveConsumer",
     "LiveStream",
     "StateChanged",

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EntryIngested:
-    """A definition came in; the result is "created", "updated" or "unchanged"."""
+    """A definition was registered; `result` is "created", "updated" or "unchanged"."""
 
     entry_id: UUID
     result: str
@@ -24,7 +24,7 @@ class EntryIngested:
 
 @dataclass(frozen=True, slots=True)
 class StateChanged:
-    """The entry's status is another than before, by a probe or by a person."""
+    """The status of an entry changed, by a probe or by a person."""
 
     entry_id: UUID
     before: str
@@ -45,7 +45,7 @@ subscribers: list[Subscriber] = []
 
 
 def subscribe(subscriber: Subscriber) -> None:
-    """Call this with every event from now on, in the thread that committed."""
+    """Call the function with every event, in the thread that committed."""
     if subscriber not in subscribers:
         subscribers.append(subscriber)
 

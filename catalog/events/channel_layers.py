@@ -1,7 +1,7 @@
-"""Channel layers that would rather let a socket go than let it miss something.
+"""Channel layers that disconnect clients instead of losing events.
 
-Whoever is let go comes back and looks again; whoever misses an event without knowing
-goes on with what is no longer true.
+A disconnected client reconnects and loads the current state. A client that missed an
+event would show an outdated state without knowing it.
 """
 
 import asyncio
@@ -16,53 +16,53 @@ from channels_redis.pubsub import (
 )
 from channels_redis.utils import decode_hosts
 
-# What a consumer gets in place of what it cannot get.
-INTERRUPTED = {"type": "live.interrupted"}
+# Makes a consumer disconnect its client, because events were lost.
+INTERRUPTED_MESSAGE = {"type": "live.interrupted"}
 
 
 class MemoryLayer(InMemoryChannelLayer):
-    """Within this process; a queue that is full is emptied, and its socket let go."""
+    """A layer within this process; it disconnects the client of a full queue."""
 
     async def send(self, channel: str, message: dict[str, Any]) -> None:
         try:
             await super().send(channel, message)
         except ChannelFull:
             self.channels.pop(channel)
-            await super().send(channel, INTERRUPTED)
+            await super().send(channel, INTERRUPTED_MESSAGE)
 
 
 class RedisLayer(RedisPubSubChannelLayer):
-    """Between processes; when the line to Redis breaks, all sockets are let go."""
+    """A layer between processes; it disconnects all clients when it loses Redis."""
 
     def _get_layer(self) -> RedisPubSubLoopLayer:
         loop = asyncio.get_running_loop()
         if loop not in self._layers:
-            made = super()._get_layer()
+            layer = super()._get_layer()
             hosts = decode_hosts(self._kwargs["hosts"])
-            made._shards = [Line(host, made) for host in hosts]
+            layer._shards = [RedisConnection(host, layer) for host in hosts]
         return self._layers[loop]
 
 
-class Line(RedisSingleShardConnection):
-    """To one Redis; says when it broke, for nothing that was said since came over."""
+class RedisConnection(RedisSingleShardConnection):
+    """A connection that reports when it is lost, because Redis keeps no messages."""
 
     def _ensure_redis(self) -> None:
         if self._redis is not None:
             return
         super()._ensure_redis()
-        listen = self._pubsub.get_message
+        original_get_message = self._pubsub.get_message
 
         async def get_message(*args: Any, **kwargs: Any) -> Any:
             try:
-                return await listen(*args, **kwargs)
+                return await original_get_message(*args, **kwargs)
             except Exception:
-                self.interrupt()
+                self.interrupt_consumers()
                 raise
 
         self._pubsub.get_message = get_message
 
-    def interrupt(self) -> None:
+    def interrupt_consumers(self) -> None:
         layer = self.channel_layer
-        told = layer.channel_layer.serialize(INTERRUPTED)
+        message = layer.channel_layer.serialize(INTERRUPTED_MESSAGE)
         for queue in layer.channels.values():
-            queue.put_nowait(told)
+            queue.put_nowait(message)

@@ -1,4 +1,4 @@
-"""Consumers that carry events to open pages and programs, through a Channels group."""
+"""Consumers that send events to pages and programs, through Channels groups."""
 
 import asyncio
 import json
@@ -16,57 +16,61 @@ from django.template.loader import render_to_string
 from ..conf import conf
 from .bus import EntryIngested, EntryRemoved, StateChanged
 
-GROUP = "catalog"
-VIEW = "catalog.view_catalogentry"
-# Closed with this, one should come back, and look at all again.
+CATALOG_GROUP = "catalog"
+VIEW_PERMISSION = "catalog.view_catalogentry"
+# Clients should reconnect after this close code, and load the current state.
 RECONNECT_CODE = 4000
-REASON = 100
+# A close frame has room for 123 bytes.
+CLOSE_REASON_LIMIT = 100
 
 
-class Server:
-    """The event loop of the process's sockets, while it serves any."""
+class ServerLoop:
+    """The event loop that serves the sockets of this process, if it serves any."""
 
     loop: asyncio.AbstractEventLoop | None = None
 
 
 def attach_loop() -> None:
-    """Remember that sockets live on this loop: others' threads send through it."""
-    Server.loop = asyncio.get_running_loop()
+    """Register the running loop, through which threads send to the sockets."""
+    ServerLoop.loop = asyncio.get_running_loop()
 
 
 def send_to_group(group: str, content: dict[str, Any]) -> None:
-    """Send to every socket of the group, in all processes; never waits for them."""
+    """Send to every socket of the group, in all processes, without waiting for them."""
     layer = get_channel_layer()
     if layer is None:
         # A project without CHANNEL_LAYERS has no open sockets either.
         return
     message = {"type": "live.message", "content": content}
-    if Server.loop and Server.loop.is_running():
-        sending = layer.group_send(group, message)
-        asyncio.run_coroutine_threadsafe(sending, Server.loop)
+    if ServerLoop.loop and ServerLoop.loop.is_running():
+        coroutine = layer.group_send(group, message)
+        asyncio.run_coroutine_threadsafe(coroutine, ServerLoop.loop)
     elif not isinstance(layer, InMemoryChannelLayer):
         async_to_sync(layer.group_send)(group, message)
 
 
 def send_entry_event(event: EntryIngested | StateChanged | EntryRemoved) -> None:
     """Send an entry event to the open pages and sockets of the catalog."""
-    entry = str(event.entry_id)
+    entry_id = str(event.entry_id)
     match event:
         case StateChanged():
-            told = {"type": "state_changed", "entry_id": entry}
-            send_to_group(GROUP, told | state_of(event))
+            send_to_group(CATALOG_GROUP, build_state_message(event))
         case EntryIngested(result="created"):
-            send_to_group(GROUP, {"type": "entry_added", "entry_id": entry})
+            send_to_group(CATALOG_GROUP, {"type": "entry_added", "entry_id": entry_id})
         case EntryIngested(result="updated"):
-            send_to_group(GROUP, {"type": "definition_changed", "entry_id": entry})
+            message = {"type": "definition_changed", "entry_id": entry_id}
+            send_to_group(CATALOG_GROUP, message)
         case EntryRemoved():
-            send_to_group(GROUP, {"type": "entry_removed", "entry_id": entry})
+            message = {"type": "entry_removed", "entry_id": entry_id}
+            send_to_group(CATALOG_GROUP, message)
 
 
-def state_of(change: StateChanged) -> dict[str, Any]:
-    """The new state, and the badge that shows it, drawn as every page draws it."""
+def build_state_message(change: StateChanged) -> dict[str, Any]:
+    """Return the new state with the HTML of its badge, the same as on every page."""
     badge = render_to_string("catalog/_badge.html", {"status": change.after})
     return {
+        "type": "state_changed",
+        "entry_id": str(change.entry_id),
         "before": change.before,
         "status": change.after,
         "latency_ms": change.latency_ms,
@@ -76,40 +80,50 @@ def state_of(change: StateChanged) -> dict[str, Any]:
 
 
 def query_parameters(query: bytes) -> dict[str, list[str]]:
-    """A query string's parameters; an empty value means absent."""
+    """Return the parameters of a query string, without those that are empty."""
     return parse_qs(query.decode("latin-1"))
 
 
 class EventConsumerMixin:
-    """What a socket and a stream have in common: who may hear what, and how long."""
+    """Common base of sockets and streams: permission, group and lifetime."""
 
-    permission = VIEW
-    group = GROUP
-    # The parameters it knows.
+    permission = VIEW_PERMISSION
+    group = CATALOG_GROUP
     allowed_parameters: tuple[str, ...] = ()
+    # Set by Channels.
+    channel_layer: Any
+    channel_name: str
+    scope: dict[str, Any]
+
+    async def send_event(self, content: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    async def disconnect_client(self) -> None:
+        raise NotImplementedError
 
     @classmethod
     def query_error(cls, query: bytes) -> str:
-        """What is wrong with a question, in words; nothing when it will do."""
+        """Return what is wrong with the query string, or '' if it is valid."""
         unknown = sorted(query_parameters(query).keys() - set(cls.allowed_parameters))
         return f"Unknown parameter: {unknown[0]}" if unknown else ""
 
     async def listen(self) -> None:
         await self.channel_layer.group_add(self.group, self.channel_name)
         loop = asyncio.get_running_loop()
-        self.end = loop.call_later(
+        self.close_timer = loop.call_later(
             conf.CONNECTION_LIFETIME, lambda: loop.create_task(self.disconnect_client())
         )
 
     async def stop_listening(self) -> None:
-        if hasattr(self, "end"):
-            self.end.cancel()
+        if hasattr(self, "close_timer"):
+            self.close_timer.cancel()
             await self.channel_layer.group_discard(self.group, self.channel_name)
 
     def wants_event(self, content: dict[str, Any]) -> bool:
         return True
 
     async def live_message(self, event: dict[str, Any]) -> None:
+        """Handle a message of the group."""
         if not self.wants_event(event["content"]):
             return
         try:
@@ -120,38 +134,43 @@ class EventConsumerMixin:
             raise StopConsumer from None
 
     async def live_interrupted(self, event: dict[str, Any]) -> None:
-        """Something was said that did not come through."""
+        """Handle the loss of messages."""
         await self.disconnect_client()
 
 
 class LiveConsumer(EventConsumerMixin, AsyncJsonWebsocketConsumer):
-    """A socket that tells and does not listen, for those who may read."""
+    """A WebSocket that sends events to users with the permission."""
 
     async def connect(self) -> None:
-        refusal = await self.refusal()
-        if not refusal:
-            # Before it is open: who hears that it is misses nothing from then on.
+        rejection = await self.get_rejection()
+        if not rejection:
+            # Before accepting, so that no event is missed once the socket is open.
             await self.listen()
         await self.accept()
-        if refusal:
-            # A code only reaches those whose socket was opened.
-            await self.close(*refusal)
+        if rejection:
+            # Browsers see the close code only if the socket was accepted.
+            await self.close(*rejection)
 
-    async def refusal(self) -> tuple[int, str] | None:
-        """The code to close with, and why; None for one who may listen."""
+    async def get_rejection(self) -> tuple[int, str] | None:
+        """Return the close code and its reason, or None if the user has access."""
         user = self.scope["user"]
         if not await database_sync_to_async(user.has_perm)(self.permission):
-            known = user.is_authenticated
-            return (4403, "Not permitted") if known else (4401, "Not authenticated")
-        query_error = self.query_error(self.scope["query_string"])
-        # As much as the frame that closes a socket has room for.
-        return (4400, query_error[:REASON]) if query_error else None
+            if user.is_authenticated:
+                return 4403, "Not permitted"
+            return 4401, "Not authenticated"
+        error = self.query_error(self.scope["query_string"])
+        return (4400, error[:CLOSE_REASON_LIMIT]) if error else None
 
     async def disconnect(self, code: int) -> None:
         await self.stop_listening()
 
-    async def receive(self, text_data=None, bytes_data=None, **kwargs) -> None:
-        """There is nothing to say here."""
+    async def receive(
+        self,
+        text_data: str | None = None,
+        bytes_data: bytes | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Ignore what the client sends."""
 
     async def send_event(self, content: dict[str, Any]) -> None:
         await self.send_json(content)
@@ -161,9 +180,9 @@ class LiveConsumer(EventConsumerMixin, AsyncJsonWebsocketConsumer):
 
 
 class LiveStream(EventConsumerMixin, AsyncHttpConsumer):
-    """The same as server-sent events, for those to whom a socket is too much."""
+    """The same events as server-sent events."""
 
-    beating: asyncio.Task[None] | None = None
+    heartbeat_task: asyncio.Task[None] | None = None
 
     async def http_request(self, message: dict[str, Any]) -> None:
         if message.get("more_body"):
@@ -177,16 +196,18 @@ class LiveStream(EventConsumerMixin, AsyncHttpConsumer):
         ]
         await self.send_headers(headers=headers)
         await self.send_body(b": listening\n\n", more_body=True)
-        self.beating = asyncio.get_running_loop().create_task(self.beat())
+        loop = asyncio.get_running_loop()
+        self.heartbeat_task = loop.create_task(self.send_heartbeats())
 
-    async def beat(self) -> None:
+    async def send_heartbeats(self) -> None:
+        """Send comments regularly, so that proxies keep the connection open."""
         while True:
             await asyncio.sleep(conf.HEARTBEAT)
             await self.send_body(b": still here\n\n", more_body=True)
 
     async def stop_listening(self) -> None:
-        if self.beating:
-            self.beating.cancel()
+        if self.heartbeat_task:
+            self.heartbeat_task.cancel()
         await super().stop_listening()
 
     async def disconnect(self) -> None:
@@ -197,6 +218,6 @@ class LiveStream(EventConsumerMixin, AsyncHttpConsumer):
         await self.send_body(lines.encode(), more_body=True)
 
     async def disconnect_client(self) -> None:
-        """To end is to say: come again."""
+        """End the response, after which clients reconnect."""
         await self.disconnect()
         await self.send_body(b"")

@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 import hashlib
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from django.db import models
@@ -6,25 +9,28 @@ from django.db.models import Prefetch
 
 from capabilities.parsers import protocol_choices
 
-from .capability import capability_count
+from .capability import build_capability_count
+
+if TYPE_CHECKING:
+    from .catalog_entry import CatalogEntry
 
 
 def compute_agent_key(protocol: str, endpoint: str) -> str:
-    """What makes two definitions the same agent, whatever their versions."""
+    """Return the key that all versions of one agent have in common."""
     return hashlib.sha256(f"{protocol}{endpoint}".encode()).hexdigest()
 
 
-class AgentTypeQuerySet(models.QuerySet):
-    def versions_for(self, entry):
-        """Every version of an entry's agent, the newest first, with what changed."""
+class AgentTypeQuerySet(models.QuerySet["AgentType"]):
+    def versions_for(self, entry: CatalogEntry) -> AgentTypeQuerySet:
+        """Return the versions of an entry's agent with their changes, newest first."""
         changes = entry.changes.defer("replaced_definition")
-        known = self.filter(agent_key=entry.agent_key)
-        known = known.prefetch_related(Prefetch("changes", queryset=changes))
-        return known.annotate(capability_count=capability_count("pk"))
+        versions = self.filter(agent_key=entry.agent_key)
+        versions = versions.prefetch_related(Prefetch("changes", queryset=changes))
+        return versions.annotate(capability_count=build_capability_count("pk"))
 
 
 class AgentType(models.Model):
-    """What an agent is, in one version: the definition and what was read from it."""
+    """One version of an agent: its definition and what was read from it."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     agent_key = models.CharField(max_length=64, editable=False)
@@ -56,12 +62,12 @@ class AgentType(models.Model):
             ),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.endpoint} {self.version}".strip()
 
     @property
     def definition(self) -> bytes:
-        """The exact bytes received, whichever type the database driver returns."""
+        """The exact bytes received; some database drivers return a memoryview."""
         return bytes(self.raw_definition)
 
     @property

@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from django.db import models
@@ -8,15 +12,21 @@ from capabilities.features import FEATURE
 from capabilities.kinds import kind_choices, kinds
 from capabilities.records import CapabilityRecord
 
+if TYPE_CHECKING:
+    from .agent_type import AgentType
 
-class CapabilityQuerySet(models.QuerySet):
-    def declaring_features(self, names):
-        """Keep features of these names that are declared, and not as false."""
+
+class CapabilityQuerySet(models.QuerySet["Capability"]):
+    def declaring_features(self, names: Iterable[str]) -> CapabilityQuerySet:
+        """Keep features with these names that are not declared as false."""
         declared = self.filter(kind=FEATURE.slug, name__in=list(names))
         return declared.exclude(properties={"value": False})
 
-    def current_offers(self, kind, name):
-        """One capability as each agent offers it now, in all statuses, by agent."""
+    def current_offers(self, kind: str, name: str) -> CapabilityQuerySet:
+        """Return one capability of the current version of each agent that has it.
+
+        Includes agents of every status, ordered by name.
+        """
         return (
             self.filter(kind=kind, name=name, agent_type__entry__isnull=False)
             .select_related("agent_type__entry", "agent_type__provider")
@@ -26,7 +36,7 @@ class CapabilityQuerySet(models.QuerySet):
 
 
 class Capability(models.Model):
-    """One thing an agent type can do."""
+    """A capability of an agent type."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     agent_type = models.ForeignKey(
@@ -54,11 +64,11 @@ class Capability(models.Model):
         ]
         indexes = [models.Index(fields=["kind", "name"], name="capability_kind_name")]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
     @classmethod
-    def from_record(cls, agent_type, record: CapabilityRecord):
+    def from_record(cls, agent_type: AgentType, record: CapabilityRecord) -> Capability:
         return cls(
             agent_type=agent_type,
             kind=record.kind,
@@ -69,13 +79,14 @@ class Capability(models.Model):
 
     @property
     def record(self) -> CapabilityRecord:
-        """The same as its protocol's parser would read it."""
-        made = kinds.get(self.kind).record_class.from_stored
-        return made(self.name, self.description, self.properties)
+        """The capability as the parser of its protocol returns it."""
+        kind = kinds.get(self.kind)
+        record_class = kind.record_class if kind else CapabilityRecord
+        return record_class.from_stored(self.name, self.description, self.properties)
 
     @property
     def templates(self) -> list[str]:
-        """The part that shows it: its kind's own, else the plain one."""
+        """The templates to try: that of the kind, then the one for all kinds."""
         return [f"capabilities/_{self.kind}.html", "capabilities/_plain.html"]
 
     @property
@@ -84,8 +95,11 @@ class Capability(models.Model):
         return kind is not None and kind.discoverable
 
 
-def capability_count(agent_type: str):
-    """How many an agent type has, to annotate; a join would group, and lose order."""
+def build_capability_count(agent_type: str) -> Coalesce:
+    """Return an expression that counts the capabilities of an agent type.
+
+    A subquery, because a join would group the rows and lose their order.
+    """
     counts = (
         Capability.objects.filter(agent_type=OuterRef(agent_type))
         .order_by()

@@ -1,5 +1,5 @@
 class CapabilityKeyConverter:
-    """`kind::name`; a name may hold slashes, newlines, `::`, anything but a NUL."""
+    """A URL part `kind::name`; names may contain any character except NUL."""
 
     regex = r"[^\x00]+"
 
@@ -11,6 +11,6 @@ class CapabilityKeyConverter:
 
 
 def split_key(key: str) -> tuple[str, str] | None:
-    """Kind and name, split at the first `::`; None when there is none."""
+    """Return kind and name, split at the first `::`, or None without a `::`."""
     kind, separator, name = key.partition("::")
     return (kind, name) if separator else None

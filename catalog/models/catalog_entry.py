@@ -1,3 +1,6 @@
+from __future__ import annotations
+
+from typing import Any
 from uuid import uuid4
 
 from django.db import models, transaction
@@ -12,7 +15,7 @@ from capabilities.records import is_web_url
 
 from ..events import EntryRemoved, publish
 from .agent_type import AgentType
-from .capability import Capability, capability_count
+from .capability import Capability, build_capability_count
 
 
 class Status(models.TextChoices):
@@ -23,7 +26,6 @@ class Status(models.TextChoices):
     DEPRECATED = "deprecated", "Deprecated"
 
 
-# Those an index of reachable agents shows.
 REACHABLE_STATUSES = (Status.ACTIVE, Status.DEGRADED)
 
 
@@ -35,58 +37,61 @@ class Source(models.TextChoices):
     DEMO = "demo", "Demo"
 
 
-class CatalogEntryQuerySet(models.QuerySet):
-    def for_display(self):
-        """With all that a list shows of an entry, and without its raw definition."""
+class CatalogEntryQuerySet(models.QuerySet["CatalogEntry"]):
+    def for_display(self) -> CatalogEntryQuerySet:
+        """Fetch everything that lists show, and defer the raw definition."""
         return (
             self.select_related("agent_type__provider")
             .defer("agent_type__raw_definition")
             .with_capability_count()
         )
 
-    def with_capability_count(self):
-        return self.annotate(capability_count=capability_count("agent_type"))
+    def with_capability_count(self) -> CatalogEntryQuerySet:
+        return self.annotate(capability_count=build_capability_count("agent_type"))
 
-    def offering(self, *kinds):
+    def offering(self, *kinds: str) -> CatalogEntryQuerySet:
         """Keep entries with at least one capability of any of these kinds."""
         offered = Capability.objects.filter(
             agent_type=OuterRef("agent_type"), kind__in=kinds
         )
         return self.filter(Exists(offered))
 
-    def declaring(self, feature):
-        """Keep entries that declare a feature, and not as false; or have any of it."""
-        if counted := [
-            role for role, name in COUNTED_FEATURES.items() if name == feature
-        ]:
-            return self.offering(*kinds_with_role(*counted))
+    def declaring(self, feature: str) -> CatalogEntryQuerySet:
+        """Keep entries that declare a feature other than false.
+
+        For a counted feature, keep those with at least one such capability.
+        """
+        for role, name in COUNTED_FEATURES.items():
+            if name == feature:
+                return self.offering(*kinds_with_role(role))
         declared = Capability.objects.declaring_features([feature])
         return self.filter(Exists(declared.filter(agent_type=OuterRef("agent_type"))))
 
-    def monitored(self) -> "CatalogEntryQuerySet":
-        """Keep entries that may be asked and changed without anybody's doing."""
+    def monitored(self) -> CatalogEntryQuerySet:
+        """Keep entries that are probed and refreshed automatically."""
         return self.exclude(status=Status.DEPRECATED).exclude(source=Source.DEMO)
 
-    def with_agent_type(self) -> "CatalogEntryQuerySet":
-        """With where each is, and without its definition."""
+    def with_agent_type(self) -> CatalogEntryQuerySet:
+        """Fetch the agent types, and defer their raw definitions."""
         return self.select_related("agent_type").defer("agent_type__raw_definition")
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        """An entry goes with every version of its agent."""
+        """Delete the entries with every version of their agents."""
         with transaction.atomic():
-            # Held: whoever comes second finds nothing, and tells nothing.
-            held = self.order_by("pk").select_for_update(of=("self",))
-            removed = dict(held.values_list("agent_key", "pk"))
+            # Locked, so that two concurrent deletions do not both publish the events.
+            locked = self.order_by("pk").select_for_update(of=("self",))
+            removed = dict(locked.values_list("agent_key", "pk"))
             for pk in removed.values():
                 publish(EntryRemoved(pk))
             return AgentType.objects.filter(agent_key__in=removed).delete()
 
-    delete.alters_data = True
-    delete.queryset_only = True
+    # As for Django's own method: not available on managers or in templates.
+    delete.alters_data = True  # type: ignore[attr-defined]
+    delete.queryset_only = True  # type: ignore[attr-defined]
 
 
 class CatalogEntry(models.Model):
-    """How an agent is catalogued; what it is, is its agent type."""
+    """An agent in the catalog: name, status, source and health."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     agent_type = models.OneToOneField(
@@ -119,14 +124,14 @@ class CatalogEntry(models.Model):
     last_error = models.CharField(max_length=500, blank=True, default="")
     consecutive_failures = models.PositiveIntegerField(default=0)
     next_probe_at = models.DateTimeField(null=True, blank=True, db_index=True)
-    # When somebody last wanted it probed at once.
+    # When a manual probe was last requested.
     asked_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # When a person last said how it is: what was seen before that is no news.
+    # When a person last set the status. Outcomes of earlier probes are ignored.
     status_set_at = models.DateTimeField(null=True, blank=True, editable=False)
     next_refresh_at = models.DateTimeField(null=True, blank=True, db_index=True)
-    # Whether its definition was told to one who showed an `Authorization`.
+    # Whether the definition was fetched with an `Authorization` header.
     authorized = models.BooleanField(default=False, editable=False)
-    # Why its definition could not be read, or not wholly, when last looked at.
+    # Why the last refresh could not read the definition, or not completely.
     definition_problem = models.CharField(max_length=500, blank=True, default="")
 
     objects = CatalogEntryQuerySet.as_manager()
@@ -152,29 +157,29 @@ class CatalogEntry(models.Model):
             models.Index(fields=["-created_at", "id"], name="entry_newest_first"),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.display_name
 
-    def get_absolute_url(self):
+    def get_absolute_url(self) -> str:
         return reverse("catalog:entry_detail", args=[self.pk])
 
-    def delete(self, *args, **kwargs):
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         return type(self).objects.filter(pk=self.pk).delete()
 
     @property
     def can_be_probed(self) -> bool:
-        """Whether it has an address, and nobody wants it left alone."""
-        left_alone = self.status == Status.DEPRECATED or self.source == Source.DEMO
-        return not left_alone and not self.declared
+        """Whether the entry is monitored and the agent's health can be checked."""
+        is_excluded = self.status == Status.DEPRECATED or self.source == Source.DEMO
+        return not is_excluded and not self.declared
 
     @property
     def can_be_refreshed(self) -> bool:
-        """Whether its definition is published somewhere that we know."""
-        somewhere = bool(self.source_url) or is_web_url(self.agent_type.endpoint)
-        return somewhere and self.source != Source.DEMO
+        """Whether there is a URL from which to fetch the definition again."""
+        has_url = bool(self.source_url) or is_web_url(self.agent_type.endpoint)
+        return has_url and self.source != Source.DEMO
 
     @property
     def declared(self) -> bool:
-        """Active by its own word: there is no address to probe."""
+        """Whether the agent cannot be probed and counts as active when registered."""
         agent_type = self.agent_type
         return not can_be_probed(agent_type.protocol, agent_type.endpoint)

@@ -1,8 +1,10 @@
+"""The history of changes to definitions."""
+
 from django.db import models
 
 
 class DefinitionChange(models.Model):
-    """One replacement of an agent's definition: when, by which bytes, what differs."""
+    """A replacement of an agent's definition by another one."""
 
     entry = models.ForeignKey(
         "catalog.CatalogEntry", on_delete=models.CASCADE, related_name="changes"
@@ -12,9 +14,10 @@ class DefinitionChange(models.Model):
     )
     recorded_at = models.DateTimeField(auto_now_add=True)
     previous_version = models.CharField(max_length=255, blank=True, default="")
+    # SHA-256 of the new definition.
     digest = models.CharField(max_length=64)
     replaced_definition = models.BinaryField()
-    # Lists of {"kind", "name"}.
+    # The capabilities that differ, as lists of {"kind", "name"}.
     added = models.JSONField(default=list)
     removed = models.JSONField(default=list)
     changed = models.JSONField(default=list)
@@ -23,6 +26,6 @@ class DefinitionChange(models.Model):
         db_table = "definition_changes"
         ordering = ["-recorded_at", "-id"]
 
-    def __str__(self):
+    def __str__(self) -> str:
         counts = (len(self.added), len(self.removed), len(self.changed))
         return "{} added, {} removed, {} changed".format(*counts)

@@ -1,11 +1,19 @@
+from typing import TYPE_CHECKING
+
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+if TYPE_CHECKING:
+    TextField = models.TextField[str, str]
+else:
+    TextField = models.TextField
 
 
-class FoldedTextField(models.TextField):
-    """Folded text in byte order on every database, not in a locale's."""
+class FoldedTextField(TextField):
+    """Folded text, sorted by code point on every database."""
 
-    def db_parameters(self, connection):
-        # Not part of the type, which is also cast to: `text COLLATE "C"[]` is no SQL.
+    def db_parameters(self, connection: BaseDatabaseWrapper) -> dict[str, str | None]:
+        # Not set as part of the type: casts to `text COLLATE "C"[]` are invalid SQL.
         parameters = super().db_parameters(connection)
         if connection.vendor == "postgresql":
             parameters["collation"] = "C"
@@ -13,7 +21,7 @@ class FoldedTextField(models.TextField):
 
 
 class EntryText(models.Model):
-    """What may be searched of an entry, folded; written only by `catalog.search`."""
+    """The searchable text of an entry, folded; written only by `catalog.search`."""
 
     entry = models.OneToOneField(
         "catalog.CatalogEntry",
@@ -29,5 +37,5 @@ class EntryText(models.Model):
         db_table = "entry_texts"
         indexes = [models.Index(fields=["name", "entry"], name="entry_text_name")]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.entry_id)

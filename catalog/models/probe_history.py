@@ -1,3 +1,5 @@
+"""The history of probes: each recent probe, and hourly counts."""
+
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -6,7 +8,7 @@ from django.db import models
 
 
 class ProbeResult(models.Model):
-    """One probe of an entry; kept for two days."""
+    """A probe of an entry; deleted after two days."""
 
     entry = models.ForeignKey(
         "catalog.CatalogEntry",
@@ -23,7 +25,7 @@ class ProbeResult(models.Model):
         ordering = ["-at"]
         indexes = [models.Index(fields=["entry", "-at"], name="probe_of_entry")]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.error or f"{self.latency_ms} ms"
 
     @property
@@ -31,50 +33,58 @@ class ProbeResult(models.Model):
         return not self.error
 
 
-class HourlyCountQuerySet(models.QuerySet):
-    def add_probes(self, owner: str, probes: Mapping[tuple[Any, datetime], Any]):
-        """One more each, by owner and hour; the caller holds the owners meanwhile."""
-        owners = {key for key, _ in probes}
+class HourlyCountQuerySet(models.QuerySet[Any]):
+    def add_probes(
+        self, owner_column: str, probes: Mapping[tuple[Any, datetime], Any]
+    ) -> None:
+        """Count one more probe for each key, an owner ID and an hour.
+
+        The caller has locked the owners, because concurrent writers could lose counts.
+        """
+        owner_ids = {owner_id for owner_id, _ in probes}
         hours = {hour for _, hour in probes}
-        known = self.filter(**{f"{owner}__in": owners}, hour__in=hours)
-        counts = {(getattr(row, owner), row.hour): row for row in known}
+        existing = self.filter(**{f"{owner_column}__in": owner_ids}, hour__in=hours)
+        rows = {(getattr(row, owner_column), row.hour): row for row in existing}
         for key, probe in probes.items():
-            fresh = self.model(**{owner: key[0]}, hour=key[1])
-            counts.setdefault(key, fresh).count(probe.latency_ms, probe.error)
+            owner_id, hour = key
+            if key not in rows:
+                rows[key] = self.model(**{owner_column: owner_id}, hour=hour)
+            rows[key].count(probe.latency_ms, probe.error)
         self.bulk_create(
-            [counts[key] for key in probes],
+            [rows[key] for key in probes],
             update_conflicts=True,
-            unique_fields=[owner.removesuffix("_id"), "hour"],
+            unique_fields=[owner_column.removesuffix("_id"), "hour"],
             update_fields=["probes", "failures", "latency_total_ms"],
         )
 
 
 class UptimeMixin:
-    """What follows from counts of probes."""
+    """Uptime and mean latency, computed from counts of probes."""
 
+    # Fields of a model or a dataclass.
     probes: Any
     failures: Any
     latency_total_ms: Any
 
     @property
     def uptime(self) -> float:
-        return 1 - self.failures / self.probes
+        return 1 - float(self.failures / self.probes)
 
     @property
     def latency_ms(self) -> int | None:
-        """On average; None where nobody answered, or nobody was asked but heard."""
-        answered = self.probes - self.failures
-        timed = answered and self.latency_total_ms
-        return round(self.latency_total_ms / answered) if timed else None
+        """The mean latency; None without successes and for agents that announce."""
+        successes = self.probes - self.failures
+        has_latency = successes and self.latency_total_ms
+        return round(self.latency_total_ms / successes) if has_latency else None
 
 
 class HourlyCount(UptimeMixin, models.Model):
-    """All probes of something in one hour, counted."""
+    """Counts of the probes in one hour; subclasses add the owner."""
 
     hour = models.DateTimeField(db_index=True)
     probes = models.PositiveIntegerField(default=0)
     failures = models.PositiveIntegerField(default=0)
-    # Of the probes that were answered, all together.
+    # The sum over all successful probes.
     latency_total_ms = models.PositiveBigIntegerField(default=0)
 
     objects = HourlyCountQuerySet.as_manager()
@@ -83,7 +93,7 @@ class HourlyCount(UptimeMixin, models.Model):
         abstract = True
         ordering = ["hour"]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.hour:%Y-%m-%d %H}h"
 
     def count(self, latency_ms: int | None, error: str) -> None:
@@ -93,7 +103,7 @@ class HourlyCount(UptimeMixin, models.Model):
 
 
 class HealthHour(HourlyCount):
-    """Of an entry; kept for ninety days."""
+    """The probes of an entry in one hour; deleted after 90 days."""
 
     entry = models.ForeignKey(
         "catalog.CatalogEntry",

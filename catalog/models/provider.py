@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from uuid import uuid4
 
 from django.db import models
@@ -5,9 +7,12 @@ from django.db import models
 from capabilities.records import ProviderRecord
 
 
-class ProviderQuerySet(models.QuerySet):
-    def upsert(self, record: ProviderRecord | None):
-        """The provider of that name; a definition may add a URL, never change one."""
+class ProviderQuerySet(models.QuerySet["Provider"]):
+    def upsert(self, record: ProviderRecord | None) -> Provider | None:
+        """Return the provider, created if necessary.
+
+        A definition can add a URL to a provider, but never change one.
+        """
         if record is None:
             return None
         provider, _ = self.get_or_create(
@@ -22,7 +27,7 @@ class ProviderQuerySet(models.QuerySet):
 
 
 class Provider(models.Model):
-    """An organisation, or a team in one, that runs agents."""
+    """An organization, or a team in one, that runs agents."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     organization = models.CharField(max_length=300)
@@ -44,5 +49,5 @@ class Provider(models.Model):
             ),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.organization} / {self.team}" if self.team else self.organization

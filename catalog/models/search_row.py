@@ -4,9 +4,9 @@ from .entry_text import FoldedTextField
 
 
 class SearchRow(models.Model):
-    """A capability of a reachable agent, folded for searching; all kinds.
+    """The searchable text of a capability of a reachable agent, folded.
 
-    Written only by `catalog.search`. The integer key is what SQLite's text index knows.
+    Written only by `catalog.search`. The key is an integer for SQLite's text index.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -23,7 +23,7 @@ class SearchRow(models.Model):
 
     class Meta:
         db_table = "search_rows"
-        # The two promised orders, each for all kinds and for one; and to count.
+        # For both sort orders, with and without a filter by kind, and for counting.
         indexes = [
             models.Index(
                 fields=["name", "kind", "entry_name", "entry", "capability"],
@@ -44,5 +44,5 @@ class SearchRow(models.Model):
             models.Index(fields=["kind"], name="row_by_kind"),
         ]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name

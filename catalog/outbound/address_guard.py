@@ -71,10 +71,10 @@ async def resolve(host: str, port: int) -> list[Address]:
         return [ipaddress.ip_address(host)]
     try:
         # Shielded, because other tasks may wait for the same lookup.
-        found = await asyncio.shield(asyncio.wrap_future(start_lookup(host, port)))
+        infos = await asyncio.shield(asyncio.wrap_future(start_lookup(host, port)))
     except (socket.gaierror, UnicodeError) as error:
         raise HostNotFound("DNS lookup failed") from error
-    texts = dict.fromkeys(str(sockaddr[0]).split("%")[0] for *_, sockaddr in found)
+    texts = dict.fromkeys(str(sockaddr[0]).split("%")[0] for *_, sockaddr in infos)
     return [ipaddress.ip_address(text) for text in texts]
 
 
@@ -84,7 +84,8 @@ def start_lookup(host: str, port: int) -> Future[AddressInfo]:
     with lookup_lock:
         if (pending := pending_lookups.get(key)) is not None:
             return pending
-        pending_lookups[key] = future = Future()
+        future: Future[AddressInfo] = Future()
+        pending_lookups[key] = future
     future.add_done_callback(lambda _: pending_lookups.pop(key, None))
     # A daemon thread outside any pool, so that no shutdown waits for slow DNS.
     Thread(target=run_lookup, args=(future, host, port), daemon=True).start()
@@ -94,11 +95,11 @@ def start_lookup(host: str, port: int) -> Future[AddressInfo]:
 def run_lookup(future: Future[AddressInfo], host: str, port: int) -> None:
     """Look the name up and set the future's result or exception."""
     try:
-        found = socket.getaddrinfo(host, port, socket.AF_UNSPEC, socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, port, socket.AF_UNSPEC, socket.SOCK_STREAM)
     except Exception as error:  # noqa: BLE001 - raised again where it is awaited
         future.set_exception(error)
     else:
-        future.set_result(found)
+        future.set_result(infos)
 
 
 def is_allowed_address(address: Address) -> bool:

@@ -138,7 +138,7 @@ async def read_bounded_body(response: httpx2.Response) -> bytes:
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
         raise FetchFailed(f"The response has an unknown encoding: {encoding[:40]}")
-    chunks = response.aiter_raw()
+    chunks: AsyncIterator[bytes] = response.aiter_raw()
     if encoding not in ("identity", ""):
         chunks = decompress(chunks)
     body = bytearray()

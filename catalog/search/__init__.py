@@ -1,4 +1,4 @@
-"""Finding agents and capabilities by what they say: fold, index, ask."""
+"""Search for agents and capabilities, and the index that it reads."""
 
 from .entries import filter_category, filter_matching
 from .entry_writer import (
@@ -11,7 +11,7 @@ from .entry_writer import (
 from .fts import create_text_index
 from .indexer import rebuild_index
 from .normalize import QUERY_LIMIT, fold, parse_terms
-from .query import SORTS, SearchPage, SearchQuery, kind_counts, search_capabilities
+from .query import SORTS, SearchPage, SearchQuery, count_by_kind, search_capabilities
 
 __all__ = [
     "QUERY_LIMIT",
@@ -19,11 +19,11 @@ __all__ = [
     "SearchPage",
     "SearchQuery",
     "build_state_changed",
+    "count_by_kind",
     "create_text_index",
     "filter_category",
     "filter_matching",
     "fold",
-    "kind_counts",
     "parse_terms",
     "rebuild_index",
     "save_entry",

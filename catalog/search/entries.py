@@ -1,4 +1,4 @@
-"""Which entries say it."""
+"""Search filters for catalog entries."""
 
 from django.db.models import QuerySet, Value
 from django.db.models.functions import StrIndex
@@ -11,17 +11,17 @@ from .normalize import SEPARATOR, fold, parse_terms
 def filter_matching(
     entries: QuerySet[CatalogEntry], query: str
 ) -> QuerySet[CatalogEntry]:
-    """Keep entries in whose text every term occurs."""
+    """Keep entries whose text contains every term of the query."""
     for term in parse_terms(query):
-        place = StrIndex("text__text", Value(term))
-        entries = entries.filter(GreaterThan(place, Value(0)))
+        position = StrIndex("text__text", Value(term))
+        entries = entries.filter(GreaterThan(position, Value(0)))
     return entries
 
 
 def filter_category(
     entries: QuerySet[CatalogEntry], category: str
 ) -> QuerySet[CatalogEntry]:
-    """Keep entries of one category, whatever its case."""
-    whole = f"{SEPARATOR}{fold(category)}{SEPARATOR}"
-    place = StrIndex("text__categories", Value(whole))
-    return entries.filter(GreaterThan(place, Value(0)))
+    """Keep entries of a category, ignoring case."""
+    term = f"{SEPARATOR}{fold(category)}{SEPARATOR}"
+    position = StrIndex("text__categories", Value(term))
+    return entries.filter(GreaterThan(position, Value(0)))

@@ -1,9 +1,8 @@
-"""The one place that writes catalog entries: it saves, indexes and publishes.
+"""Writing of catalog entries: saves them, updates the index and publishes events.
 
-Ingestion, curation, probes, transfer, demo and admin all come here, inside a
-transaction of theirs. Nothing else calls the indexer. Columns that only schedule work
-(`next_probe_at` and the like) are neither searched nor published, and may be updated
-where the work is claimed.
+Ingestion, curation, probes, import, demo and admin all write through these functions,
+inside a transaction. Nothing else calls the indexer. Columns that only schedule work,
+such as `next_probe_at`, are neither indexed nor published, and may be updated directly.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +18,7 @@ EntryEvent = EntryIngested | StateChanged
 def save_entry(
     entry: CatalogEntry, *events: EntryEvent, fields: Iterable[str] | None = None
 ) -> None:
-    """Save an entry, or these fields of it, index it and publish the events."""
+    """Save an entry, or only some of its fields, index it and publish the events."""
     entry.save(update_fields=fields)
     index_entries(CatalogEntry.objects.filter(pk=entry.pk))
     for event in events:
@@ -29,7 +28,7 @@ def save_entry(
 def save_seen(
     entry: CatalogEntry, event: EntryIngested, fields: Iterable[str] | None = None
 ) -> None:
-    """Save that an unchanged entry was seen: nothing that is searched differs."""
+    """Save that an entry was seen without changes; the index stays as it is."""
     entry.save(update_fields=fields)
     publish(event)
 
@@ -37,32 +36,36 @@ def save_seen(
 def save_states(
     entries: Iterable[CatalogEntry], fields: list[str], before: Mapping[UUID, str]
 ) -> None:
-    """Save what probes found; index and publish where that is another status.
+    """Save the health of entries; index and publish changes of their status.
 
-    `before` holds the status that each entry had.
+    `before` has the previous status of each entry.
     """
     changed = []
     for entry in entries:
-        # Quicker than `save`, which looks at much that cannot be here.
+        # Faster than `save`, which also handles inheritance and signals.
         values = {name: getattr(entry, name) for name in fields}
         CatalogEntry.objects.filter(pk=entry.pk).update(**values)
         if entry.status != before[entry.pk]:
             changed.append(entry)
-    crossed = [e.pk for e in changed if crosses(before[e.pk], e.status)]
-    if crossed:
-        index_entries(CatalogEntry.objects.filter(pk__in=crossed))
+    to_index = [
+        entry.pk
+        for entry in changed
+        if changes_reachability(before[entry.pk], entry.status)
+    ]
+    if to_index:
+        index_entries(CatalogEntry.objects.filter(pk__in=to_index))
     for entry in changed:
         publish(build_state_changed(entry, before[entry.pk]))
 
 
 def save_provider(provider: Provider) -> None:
-    """Save a provider, and index its agents under its new name."""
+    """Save a provider and index its agents under the new name."""
     provider.save()
     index_entries(CatalogEntry.objects.filter(agent_type__provider=provider))
 
 
-def crosses(before: str, after: str) -> bool:
-    """Whether an agent became reachable, or ceased to be."""
+def changes_reachability(before: str, after: str) -> bool:
+    """Return whether an agent became reachable or unreachable."""
     return (before in REACHABLE_STATUSES) != (after in REACHABLE_STATUSES)
 
 

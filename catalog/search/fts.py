@@ -1,10 +1,10 @@
-"""The text index under the search rows: SQLite's FTS5, or PostgreSQL's trigrams."""
+"""The text index of the search rows: FTS5 on SQLite, trigrams on PostgreSQL."""
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
-# One trigger for an update: with its two halves in two, the index was corrupted.
-SQLITE = [
+# A single trigger handles updates: two, for delete and insert, corrupted the index.
+SQLITE_STATEMENTS = [
     """
     CREATE VIRTUAL TABLE IF NOT EXISTS search_fts USING fts5(
         text, content='search_rows', content_rowid='id',
@@ -28,21 +28,23 @@ SQLITE = [
         INSERT INTO search_fts(rowid, text) VALUES (new.id, new.text);
     END
     """,
-    # What was written while a trigger was missing is not in it yet.
+    # Add rows that were written while a trigger was missing.
     "INSERT INTO search_fts(search_fts) VALUES ('rebuild')",
 ]
-# What waits to be sorted in, every search reads: let it be little (kB).
-POSTGRESQL = [
+# Every search scans the pending list of the index, so its limit (in kB) is low.
+POSTGRESQL_STATEMENTS = [
     "CREATE EXTENSION IF NOT EXISTS pg_trgm",
     """
     CREATE INDEX search_rows_trigrams
     ON search_rows USING gin (text gin_trgm_ops) WITH (gin_pending_list_limit = 256)
     """,
 ]
-
-
-CREATE = {"sqlite": SQLITE, "postgresql": POSTGRESQL}
-SQLITE_PARTS = [
+CREATE_STATEMENTS = {
+    "sqlite": SQLITE_STATEMENTS,
+    "postgresql": POSTGRESQL_STATEMENTS,
+}
+# The triggers, then the table.
+SQLITE_OBJECTS = [
     "search_rows_insert",
     "search_rows_delete",
     "search_rows_update",
@@ -51,11 +53,14 @@ SQLITE_PARTS = [
 
 
 def create_text_index(connection: BaseDatabaseWrapper) -> None:
-    """Make it, unless it is whole: when SQLite remakes a table, its triggers go."""
+    """Create the index, or the missing parts of it.
+
+    Migrations on SQLite may replace the table of search rows, which drops its triggers.
+    """
     with connection.cursor() as cursor:
-        if is_whole(connection.vendor, cursor):
+        if is_complete(connection.vendor, cursor):
             return
-        for statement in CREATE[connection.vendor]:
+        for statement in CREATE_STATEMENTS[connection.vendor]:
             cursor.execute(statement)
 
 
@@ -64,22 +69,22 @@ def drop_text_index(connection: BaseDatabaseWrapper) -> None:
         if connection.vendor == "postgresql":
             cursor.execute("DROP INDEX IF EXISTS search_rows_trigrams")
             return
-        *triggers, table = SQLITE_PARTS
+        *triggers, table = SQLITE_OBJECTS
         for trigger in triggers:
             cursor.execute(f"DROP TRIGGER IF EXISTS {trigger}")
         cursor.execute(f"DROP TABLE IF EXISTS {table}")
 
 
 def rebuild_text_index(connection: BaseDatabaseWrapper) -> None:
-    """Read all rows again; PostgreSQL keeps its own index right."""
+    """Create the index again on SQLite; PostgreSQL's is always consistent."""
     if connection.vendor == "sqlite":
         drop_text_index(connection)
     create_text_index(connection)
 
 
-def is_whole(vendor: str, cursor: CursorWrapper) -> bool:
+def is_complete(vendor: str, cursor: CursorWrapper) -> bool:
     if vendor == "postgresql":
         cursor.execute("SELECT to_regclass('search_rows_trigrams')")
         return bool(cursor.fetchone() != (None,))
     cursor.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'trigger')")
-    return {(name,) for name in SQLITE_PARTS} <= set(cursor.fetchall())
+    return {(name,) for name in SQLITE_OBJECTS} <= set(cursor.fetchall())

@@ -1,19 +1,20 @@
-"""One spelling for both sides: what is searched, and what is asked."""
+"""Normalization of indexed texts and of search queries."""
 
 import re
 import unicodedata
 
-# Between the fields of a text, so that a phrase never runs from one into the next.
+# Between the fields of a text, so that no phrase matches across two fields.
 SEPARATOR = "\x1f"
-# The look ahead keeps it linear: an endless query must not be an endless search.
+# The lookahead keeps the time linear for long queries.
 TERM = re.compile(r'"(?=\s*[^"\s])([^"]+)"|(\S+)')
-# Each term is a condition, and a database takes only so many.
+# Each term is an SQL condition, and databases limit their number.
 QUERY_LIMIT = 1_000
+# Fits into an index entry on every database.
 SORT_KEY_BYTES = 800
 
 
 def fold(text: str) -> str:
-    """One spelling for what people take for the same: Łódź, ŁÓDŹ; Straße, STRASSE."""
+    """Normalize case and Unicode: Łódź equals ŁÓDŹ, and Straße equals STRASSE."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     folded = unicodedata.normalize("NFC", folded)
     folded = folded.replace("i\u0307", "i").replace("\u0131", "i")
@@ -21,11 +22,11 @@ def fold(text: str) -> str:
 
 
 def parse_terms(query: str) -> list[str]:
-    """Words and "quoted phrases", folded; a lone quote is an ordinary character."""
-    found = (phrase or word for phrase, word in TERM.findall(fold(query)))
-    return list(dict.fromkeys(found))
+    """Return the folded words and "quoted phrases"; a single quote is a character."""
+    terms = (phrase or word for phrase, word in TERM.findall(fold(query)))
+    return list(dict.fromkeys(terms))
 
 
-def sort_key(folded: str) -> str:
-    """As much of a folded text as an index takes: enough to order by."""
+def truncate_sort_key(folded: str) -> str:
+    """Return the start of a folded text, as much as a database can index."""
     return folded.encode()[:SORT_KEY_BYTES].decode(errors="ignore")

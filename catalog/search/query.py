@@ -1,4 +1,4 @@
-"""Which agent can do X: one row per capability per reachable agent."""
+"""Capability search: one row per capability per reachable agent."""
 
 import re
 from dataclasses import dataclass
@@ -17,12 +17,13 @@ from ..metrics import SEARCH_SECONDS
 from ..models import SearchRow
 from .normalize import parse_terms
 
-ORDERS = {
+SORT_COLUMNS = {
     "name_asc": ("name", "kind", "entry_name", "entry_id", "capability_id"),
     "agentName_asc": ("entry_name", "entry_id", "name", "kind", "capability_id"),
 }
 SORTS = [("name_asc", "Capability"), ("agentName_asc", "Agent")]
-SHOWN = {
+# The columns to read for the fields of a result.
+RESULT_COLUMNS = {
     "kind": "kind",
     "name": "capability__name",
     "description": "capability__description",
@@ -36,8 +37,8 @@ SHOWN = {
     "provider_url": "entry__agent_type__provider__url",
     "latency_ms": "entry__latency_ms",
 }
-# Seed 000's fifteen, in its order.
-FIELDS = (
+# In the order in which the API returns them.
+RESULT_FIELDS = (
     "kind",
     "name",
     "description",
@@ -54,11 +55,12 @@ FIELDS = (
     "health_state",
     "latency_ms",
 )
-TRIGRAM = 3
-# PostgreSQL's index helps only where three letters or digits follow one another.
-INDEXED_RUN = re.compile(r"[^\W_]{3}")
-# So few are all read, before anything cleverer is thought of.
-FEW = 1_000
+# SQLite's index cannot find shorter terms.
+TRIGRAM_LENGTH = 3
+# PostgreSQL's index is slower than a scan for terms without three letters in a row.
+INDEXABLE_TERM = re.compile(r"[^\W_]{3}")
+# A result of at most this many rows is read completely and sorted in Python.
+SMALL_RESULT_LIMIT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class SearchPage:
 
 
 class Unindexed(Func):
-    """A column that SQLite, which guesses badly here, may not look up in an index."""
+    """A column for which SQLite must not use an index; its planner errs here."""
 
     template = "%(expressions)s"
 
@@ -88,125 +90,134 @@ class Unindexed(Func):
 
 
 class Unordered(Func):
-    """A text to sort by, for which no database may walk along an ordering index."""
+    """A column to sort by for which no database may read an index in order."""
 
     template = "(%(expressions)s || '')"
 
 
 @SEARCH_SECONDS.time()
-def search_capabilities(
-    question: SearchQuery, limit: int, offset: int = 0
-) -> SearchPage:
-    """A page of what matches, in the order asked for, and how many there are."""
-    if parse_terms(question.q):
-        order = [sortable(name) for name in ORDERS[question.sort]]
-        found = list(matching_rows(question).order_by().values_list(*order)[: FEW + 1])
-        if len(found) <= FEW:
-            # Read once, they are counted and sorted: byte order is Python's own.
-            keys = [UUID(row[-1]) for row in sorted(found)[offset : offset + limit]]
-            return SearchPage(len(found), shown(keys))
-    total = matching_rows(question).count()
-    return SearchPage(total, shown(window(question, total, limit, offset)))
+def search_capabilities(query: SearchQuery, limit: int, offset: int = 0) -> SearchPage:
+    """Return a page of the matching capabilities and their total number."""
+    if parse_terms(query.q):
+        columns = [get_sort_expression(name) for name in SORT_COLUMNS[query.sort]]
+        matches = filter_rows(query).order_by().values_list(*columns)
+        rows = list(matches[: SMALL_RESULT_LIMIT + 1])
+        if len(rows) <= SMALL_RESULT_LIMIT:
+            # Python's order of strings is that of the database: by code point.
+            keys = [UUID(row[-1]) for row in sorted(rows)[offset : offset + limit]]
+            return SearchPage(len(rows), fetch_items(keys))
+    total = filter_rows(query).count()
+    return SearchPage(total, fetch_items(fetch_page_keys(query, total, limit, offset)))
 
 
-def sortable(name: str) -> str | Cast:
-    """A column to sort by; keys as text, which is quicker and in the same order."""
+def get_sort_expression(name: str) -> str | Cast:
+    """Return a column to sort by; keys as text, which sorts faster and the same."""
     return Cast(name, CharField()) if name.endswith("_id") else name
 
 
-def window(question: SearchQuery, total: int, limit: int, offset: int) -> list[UUID]:
-    """The keys of one page of many."""
+def fetch_page_keys(
+    query: SearchQuery, total: int, limit: int, offset: int
+) -> list[UUID]:
+    """Return the capability IDs of a page of a large result."""
     if offset >= total:
         return []
-    first, *others = ORDERS[question.sort]
-    if sorting_is_quicker(question, total, offset + limit):
-        rows = matching_rows(question).order_by(Unordered(first), *others)
+    first_column, *other_columns = SORT_COLUMNS[query.sort]
+    if is_sorting_faster(query, total, offset + limit):
+        rows = filter_rows(query).order_by(Unordered(first_column), *other_columns)
     else:
-        rows = in_passing(question).order_by(first, *others)
-    # All of it stands in the ordering indexes: no row is read to be passed over.
+        rows = filter_rows_in_order(query).order_by(first_column, *other_columns)
+    # The indexes contain all these columns, so that no skipped row is read.
     keys = rows.values_list("capability_id", flat=True)
     return list(keys[offset : offset + limit])
 
 
-def kind_counts(q: str) -> dict[str, int]:
-    """How many match of each discoverable kind, of those too that have none."""
-    rows = matching_rows(SearchQuery(q)).order_by().values_list("kind")
-    counted = dict(rows.annotate(Count("id")))
-    return {kind: counted.get(kind, 0) for kind in discoverable_kinds()}
+def count_by_kind(q: str) -> dict[str, int]:
+    """Return the number of matches of each discoverable kind, including zeros."""
+    rows = filter_rows(SearchQuery(q)).order_by().values_list("kind")
+    counts = dict(rows.annotate(Count("id")))
+    return {kind: counts.get(kind, 0) for kind in discoverable_kinds()}
 
 
-def sorting_is_quicker(question: SearchQuery, total: int, wanted: int) -> bool:
-    """Or whether a walk along the ordering index soon meets enough of so many."""
-    if not parse_terms(question.q):
+def is_sorting_faster(query: SearchQuery, total: int, row_count: int) -> bool:
+    """Return whether sorting all matches beats reading rows in order.
+
+    Reading in order stops after `row_count` matches, but also reads the rows between.
+    """
+    if not parse_terms(query.q):
         return False
-    return total * total < wanted * of_kinds(question).count()
+    return total * total < row_count * filter_kinds(query).count()
 
 
-def of_kinds(question: SearchQuery) -> QuerySet[SearchRow]:
-    return SearchRow.objects.filter(kind__in=question.kinds)
+def filter_kinds(query: SearchQuery) -> QuerySet[SearchRow]:
+    return SearchRow.objects.filter(kind__in=query.kinds)
 
 
-def matching_rows(question: SearchQuery) -> QuerySet[SearchRow]:
-    """Rows in whose text every term occurs, looked up by what they say."""
-    words = parse_terms(question.q)
-    if not words:
-        return of_kinds(question)
-    rows = SearchRow.objects.alias(its_kind=Unindexed("kind"))
-    return containing(rows.filter(its_kind__in=question.kinds), words, "id")
+def filter_rows(query: SearchQuery) -> QuerySet[SearchRow]:
+    """Return the rows that contain every term, found through the text index."""
+    terms = parse_terms(query.q)
+    if not terms:
+        return filter_kinds(query)
+    rows = SearchRow.objects.alias(unindexed_kind=Unindexed("kind"))
+    return filter_terms(rows.filter(unindexed_kind__in=query.kinds), terms, "id")
 
 
-def in_passing(question: SearchQuery) -> QuerySet[SearchRow]:
-    """The same rows, each looked at as a walk along an ordering index passes it."""
-    rows = SearchRow.objects.alias(its_kind=Unindexed("kind"), its_id=Unindexed("id"))
-    if question.kind:
-        rows = rows.filter(kind=question.kind)
+def filter_rows_in_order(query: SearchQuery) -> QuerySet[SearchRow]:
+    """Return the same rows, but checked one by one while an index is read in order."""
+    rows = SearchRow.objects.alias(
+        unindexed_kind=Unindexed("kind"), unindexed_id=Unindexed("id")
+    )
+    if query.kind:
+        rows = rows.filter(kind=query.kind)
     else:
-        rows = rows.filter(its_kind__in=question.kinds)
-    return containing(rows, parse_terms(question.q), "its_id")
+        rows = rows.filter(unindexed_kind__in=query.kinds)
+    return filter_terms(rows, parse_terms(query.q), "unindexed_id")
 
 
-def containing(
-    rows: QuerySet[SearchRow], words: list[str], key: str
+def filter_terms(
+    rows: QuerySet[SearchRow], terms: list[str], key: str
 ) -> QuerySet[SearchRow]:
-    """Keep rows with all the words: from the text index, or reading where it cannot."""
+    """Keep rows with all terms, using the text index for the terms it supports."""
     if connection.vendor == "sqlite":
-        indexed = [word for word in words if len(word) >= TRIGRAM]
+        indexed = [term for term in terms if len(term) >= TRIGRAM_LENGTH]
         if indexed:
-            rows = rows.filter(**{f"{key}__in": text_index(indexed)})
+            rows = rows.filter(**{f"{key}__in": build_fts_subquery(indexed)})
     else:
-        indexed = [word for word in words if INDEXED_RUN.search(word)]
-        for word in indexed:
-            rows = rows.filter(text__contains=word)
-    for word in words:
-        if word not in indexed:
-            rows = rows.filter(GreaterThan(StrIndex("text", Value(word)), Value(0)))
+        indexed = [term for term in terms if INDEXABLE_TERM.search(term)]
+        for term in indexed:
+            rows = rows.filter(text__contains=term)
+    for term in terms:
+        if term not in indexed:
+            rows = rows.filter(GreaterThan(StrIndex("text", Value(term)), Value(0)))
     return rows
 
 
-def text_index(words: list[str]) -> RawSQL:
-    """Keys of SQLite's rows with all these words; in a phrase, all is literal."""
-    phrases = " AND ".join('"{}"'.format(word.replace('"', '""')) for word in words)
-    found = "SELECT rowid FROM search_fts WHERE search_fts MATCH %s"
-    return RawSQL(found, [phrases])  # noqa: S611
+def build_fts_subquery(terms: list[str]) -> RawSQL:
+    """Return a subquery for the keys of SQLite's rows with all these terms.
+
+    Each term is quoted, so that none of its characters is an operator of FTS5.
+    """
+    phrases = " AND ".join('"{}"'.format(term.replace('"', '""')) for term in terms)
+    subquery = "SELECT rowid FROM search_fts WHERE search_fts MATCH %s"
+    return RawSQL(subquery, [phrases])  # noqa: S611 - a constant
 
 
-def shown(keys: list[UUID]) -> list[dict[str, Any]]:
-    """The rows of these capabilities, in this order, as the wire shows them."""
+def fetch_items(keys: list[UUID]) -> list[dict[str, Any]]:
+    """Return the results for these capability IDs, in the same order."""
     rows = SearchRow.objects.filter(capability__in=keys)
-    told = rows.values_list("capability_id", *SHOWN.values())
-    by_key = {row[0]: dict(zip(SHOWN, row[1:], strict=True)) for row in told}
-    return [instance(by_key[key]) for key in keys if key in by_key]
+    values = rows.values_list("capability_id", *RESULT_COLUMNS.values())
+    by_key = {row[0]: dict(zip(RESULT_COLUMNS, row[1:], strict=True)) for row in values}
+    return [build_item(by_key[key]) for key in keys if key in by_key]
 
 
-def instance(row: dict[str, Any]) -> dict[str, Any]:
-    """One capability of one agent, with all the fields, whatever its kind."""
+def build_item(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a result, which has the same fields for every kind."""
     properties = row["properties"]
     kind = kinds.get(row["kind"])
-    listed = kind.list_properties if kind else ()
+    list_properties = kind.list_properties if kind else ()
     for name in ("tags", "input_modes", "output_modes"):
-        row[name] = properties.get(name) if name in listed else None
+        row[name] = properties.get(name) if name in list_properties else None
     row["agent_id"] = str(row["agent_id"])
     row["provider_url"] = row["provider_url"] or None
     row["health_state"] = row["status"]
     row["latency_ms"] = row["latency_ms"] or 0
-    return {name: row[name] for name in FIELDS}
+    return {name: row[name] for name in RESULT_FIELDS}

@@ -1,1 +1,1 @@
-"""AGH peers: what they say of themselves, and what AgentLens says on their behalf."""
+"""AGH peers: their envelopes, their entries and their capability documents."""

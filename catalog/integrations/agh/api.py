@@ -129,18 +129,11 @@ def check_permission(request: Request, envelope: Envelope) -> None:
     raise PermissionDenied if request.user.is_authenticated else NotAuthenticated
 
 
-class PeerView(CatalogAPIMixin, APIView):
+class PeerAPIView(CatalogAPIMixin, APIView):
+    """Base of the views for one peer."""
+
     permission_classes = [CanReadCatalog]
     allowed_parameters = ("channel",)
-
-    @extend_schema(
-        summary="Read the card of an AGH peer",
-        parameters=[CHANNEL_PARAMETER],
-        responses=OpenApiTypes.OBJECT,
-    )
-    def get(self, request: Request, peer_id: str) -> Response:
-        """Return the peer card from the latest greeting."""
-        return Response(self.get_peer(request, peer_id).card.to_wire())
 
     def get_peer(self, request: Request, peer_id: str) -> Peer:
         channel = request.query_params.get("channel", "")
@@ -153,7 +146,18 @@ class PeerView(CatalogAPIMixin, APIView):
         return peer
 
 
-class TransferView(PeerView):
+class PeerView(PeerAPIView):
+    @extend_schema(
+        summary="Read the card of an AGH peer",
+        parameters=[CHANNEL_PARAMETER],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, peer_id: str) -> Response:
+        """Return the peer card from the latest greeting."""
+        return Response(self.get_peer(request, peer_id).card.to_wire())
+
+
+class TransferView(PeerAPIView):
     @extend_schema(
         summary="Read a capability of an AGH peer as a transfer envelope",
         parameters=[CHANNEL_PARAMETER],

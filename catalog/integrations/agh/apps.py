@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class AGHConfig(AppConfig):
-    """AGH's envelopes, peers and local catalogs; leave it out to do without them."""
+    """Support for AGH envelopes, peers and local catalogs; optional."""
 
     name = "catalog.integrations.agh"
     label = "agh"

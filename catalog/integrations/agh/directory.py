@@ -85,12 +85,12 @@ class Peer:
         return [name for name in self.card.capabilities if request.selects(name)]
 
     def get_capability(self, name: str) -> AGHCapability | None:
-        """Return a capability with a document; the peer's own comes before its files'."""
+        """Return a capability with its document; announced ones come before files."""
         rows = filter_with_document([self]).filter(name=name)
         by_agent_type = {row.agent_type_id: row for row in rows}
         for agent_type_id in self.agent_type_ids:
             if row := by_agent_type.get(agent_type_id):
-                return AGHCapability.of(name, row.description, row.properties)
+                return AGHCapability.from_stored(name, row.description, row.properties)
         return None
 
 

@@ -5,7 +5,7 @@ from django.urls import path
 from .api import EnvelopesView, PeerView, TransferView
 
 if not apps.is_installed("catalog.integrations.agh"):
-    # Its tables would be taken for those of `catalog`.
+    # The tables of its models are created by the migrations of this app.
     raise ImproperlyConfigured("Add 'catalog.integrations.agh' to INSTALLED_APPS.")
 
 urlpatterns = [

@@ -1,1 +1,1 @@
-"""AG-UI AgentCapabilities of every catalog entry."""
+"""The API that returns AG-UI AgentCapabilities for every catalog entry."""

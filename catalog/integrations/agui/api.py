@@ -11,7 +11,7 @@ from capabilities.parsers import parse_unchecked
 from capabilities.problems import Problems
 from capabilities.protocols.agui import (
     SnapshotSource,
-    capabilities_schema,
+    build_capabilities_schema,
     take_snapshot,
 )
 
@@ -36,7 +36,7 @@ class SnapshotView(CatalogAPIMixin, APIView):
 
     @extend_schema(
         summary="Read what an agent supports",
-        responses={200: capabilities_schema()},
+        responses={200: build_capabilities_schema()},
         examples=[SNAPSHOT_EXAMPLE],
     )
     def get(self, request: Request, pk: str) -> Response:
@@ -50,10 +50,10 @@ class SnapshotView(CatalogAPIMixin, APIView):
             entry = entries.get(pk=pk)
         except (CatalogEntry.DoesNotExist, ValidationError) as error:
             raise EntryNotFound from error
-        return Response(take_snapshot(snapshot_source_for(entry)))
+        return Response(take_snapshot(build_snapshot_source(entry)))
 
 
-def snapshot_source_for(entry: CatalogEntry) -> SnapshotSource:
+def build_snapshot_source(entry: CatalogEntry) -> SnapshotSource:
     """Return what the definition of an entry contains.
 
     Curated fields and capability names changed by the catalog are left out.

@@ -5,7 +5,10 @@ may make SQLite write the table anew, without it: then there is nothing to copy,
 peers greet again within a minute.
 """
 
+from django.apps.registry import Apps
 from django.db import migrations
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 COPY = """
 INSERT INTO agh_greetings (entry_id, greeted_at)
@@ -18,15 +21,15 @@ UPDATE catalog_entries SET greeted_at = (
 """
 
 
-def copy(apps, schema_editor):
+def copy(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     run_if_column_exists(schema_editor.connection, COPY)
 
 
-def copy_back(apps, schema_editor):
+def copy_back(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     run_if_column_exists(schema_editor.connection, COPY_BACK)
 
 
-def run_if_column_exists(connection, statement):
+def run_if_column_exists(connection: BaseDatabaseWrapper, statement: str) -> None:
     with connection.cursor() as cursor:
         described = connection.introspection.get_table_description
         columns = {column.name for column in described(cursor, "catalog_entries")}

@@ -1,44 +1,57 @@
-"""API tokens in the admin: made, shown once, taken away."""
+"""Admin pages of API tokens: create a token, show it once, delete it."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from knox.models import AuthToken
 from knox.settings import knox_settings
 
+if TYPE_CHECKING:
+    # Knox has no type hints.
+    ModelForm = forms.ModelForm[Any]
+    ModelAdmin = admin.ModelAdmin[Any]
+else:
+    ModelForm = forms.ModelForm
+    ModelAdmin = admin.ModelAdmin
+
 admin.site.unregister(AuthToken)
 
 
-class TokenForm(forms.ModelForm):
-    """For whom, and until when; the token itself is made on saving."""
+class TokenForm(ModelForm):
+    """The user and the expiry of a new token, which is generated on saving."""
 
     class Meta:
         model = AuthToken
         fields = ["user", "expiry"]
         help_texts = {"expiry": "Leave empty for 90 days."}
 
-    def clean_expiry(self):
-        expiry = self.cleaned_data["expiry"]
+    def clean_expiry(self) -> datetime | None:
+        expiry: datetime | None = self.cleaned_data["expiry"]
         if expiry and expiry <= timezone.now():
-            raise forms.ValidationError("That is in the past.")
+            raise forms.ValidationError("The expiry must be in the future.")
         return expiry
 
-    def save(self, commit=True):
+    def save(self, commit: bool = True) -> AuthToken:
+        """Create the token, also if `commit` is false, and keep its secret."""
         expiry = self.cleaned_data["expiry"]
-        until = expiry - timezone.now() if expiry else knox_settings.TOKEN_TTL
+        lifetime = expiry - timezone.now() if expiry else knox_settings.TOKEN_TTL
         token, self.secret = AuthToken.objects.create(
-            self.cleaned_data["user"], expiry=until
+            self.cleaned_data["user"], expiry=lifetime
         )
         return token
 
-    def save_m2m(self):
-        """There is nothing of the kind."""
+    def save_m2m(self) -> None:
+        """Do nothing: the admin calls this, but tokens have no such relations."""
 
 
 @admin.register(AuthToken)
-class TokenAdmin(admin.ModelAdmin):
+class TokenAdmin(ModelAdmin):
     form = TokenForm
     list_display = ["user", "starts_with", "created", "expiry"]
     list_select_related = ["user"]
@@ -47,24 +60,30 @@ class TokenAdmin(admin.ModelAdmin):
     date_hierarchy = "created"
 
     @admin.display(description="Starts with")
-    def starts_with(self, token):
+    def starts_with(self, token: AuthToken) -> str:
         return f"{token.token_key[:8]}…"
 
-    def has_change_permission(self, request, obj=None):
+    def has_change_permission(
+        self, request: HttpRequest, obj: AuthToken | None = None
+    ) -> bool:
         return False
 
-    def save_model(self, request, token, form, change):
-        """Saved already: hashing and storing a token are one step."""
-        request.new_token = form.secret
+    def save_model(
+        self, request: Any, obj: AuthToken, form: TokenForm, change: bool
+    ) -> None:
+        """Pass on the secret; the form has already saved the token."""
+        request.token_secret = form.secret
 
-    def response_add(self, request, token, post_url_continue=None):
-        """The only page that ever shows the token."""
+    def response_add(
+        self, request: Any, obj: AuthToken, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Show the token; only its hash is stored, so no other page can show it."""
         context = {
             **self.admin_site.each_context(request),
-            "title": "A new token",
+            "title": "New token",
             "opts": self.opts,
-            "token": token,
-            "secret": request.new_token,
+            "token": obj,
+            "secret": request.token_secret,
         }
         response = TemplateResponse(request, "admin/knox/token.html", context)
         add_never_cache_headers(response)

@@ -1,18 +1,19 @@
 from django.contrib import admin
 from django.contrib.auth.forms import AuthenticationForm
+from django.http import HttpRequest
 
 
 class AgentLensAdminSite(admin.AdminSite):
-    """The curator's desk: open to everyone who may change the catalog."""
+    """An admin site for all users who may edit the catalog, not only for staff."""
 
     site_header = site_title = "AgentLens"
-    index_title = "Curator's desk"
-    # Lists need the room.
+    index_title = "Administration"
+    # The lists are wide.
     enable_nav_sidebar = False
-    # Django's own would turn away editors, who are no "staff".
+    # The default form rejects users who are not staff.
     login_form = AuthenticationForm
 
-    def has_permission(self, request):
+    def has_permission(self, request: HttpRequest) -> bool:
         user = request.user
         return user.is_active and (
             user.is_staff or user.has_perm("catalog.change_catalogentry")

@@ -1,13 +1,19 @@
 """The ASGI application.
 
 Ordinary requests go through WSGI in a thread pool, the fastest way for Django to
-answer synchronous views. WebSockets and event streams stay in the event loop.
+serve synchronous views. WebSockets and event streams stay in the event loop.
 """
 
 import os
+from typing import Any, cast
 
 from a2wsgi import WSGIMiddleware
-from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, Scope
+from asgiref.typing import (
+    ASGI3Application,
+    ASGIReceiveCallable,
+    ASGISendCallable,
+    Scope,
+)
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
@@ -22,9 +28,10 @@ from .lifespan import lifespan  # noqa: E402
 from .request_bodies import buffer_request_body  # noqa: E402
 from .sockets import EVENT_STREAMS, serve_event_stream, serve_websocket  # noqa: E402
 
-http = buffer_request_body(
-    WSGIMiddleware(wsgi, workers=settings.AGENTLENS_SERVER_THREADS)
+wsgi_app: Any = WSGIMiddleware(
+    cast(Any, wsgi), workers=settings.AGENTLENS_SERVER_THREADS
 )
+http_app: ASGI3Application = buffer_request_body(wsgi_app)
 
 
 async def application(
@@ -38,4 +45,4 @@ async def application(
     elif scope["path"] in EVENT_STREAMS:
         await serve_event_stream(scope, receive, send)
     else:
-        await http(scope, receive, send)
+        await http_app(scope, receive, send)

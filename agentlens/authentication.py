@@ -21,11 +21,11 @@ from .roles import HELD_PERMISSIONS_SQL, PERMISSION_NAME_SQL
 if TYPE_CHECKING:
     from drf_spectacular.openapi import AutoSchema
 
-TOKEN = re.compile(rb"[0-9A-Za-z_-]{16,128}")
+TOKEN_PATTERN = re.compile(rb"[0-9A-Za-z_-]{16,128}")
 STRING_AGGREGATES = {"postgresql": "string_agg", "sqlite": "group_concat"}
 # In the order of the model's fields; Django loads the others when they are used.
 USER_COLUMNS = ["id", "is_superuser", "username", "is_staff", "is_active"]
-# The user of a token digest, and the names of all permissions the user has.
+# Selects the user of a token digest and the names of all permissions of the user.
 USER_QUERY = """
 SELECT {columns}, (SELECT {string_aggregate}({permission}, ' ') {held_permissions})
 FROM auth_user token_user
@@ -53,7 +53,7 @@ class BearerAuthentication(TokenAuthentication):
 
         Replaces Knox's own lookup, which needs more queries per request.
         """
-        user = get_token_user(token) if TOKEN.fullmatch(token) else None
+        user = get_token_user(token) if TOKEN_PATTERN.fullmatch(token) else None
         if user is None:
             raise AuthenticationFailed("Invalid token.")
         return user, None
@@ -84,7 +84,9 @@ def build_user(row: tuple[Any, ...]) -> User:
     return user
 
 
-class BearerScheme(OpenApiAuthenticationExtension):
+class BearerScheme(
+    OpenApiAuthenticationExtension  # type: ignore[no-untyped-call]  # at subclassing
+):
     target_class = BearerAuthentication
     name = "bearer"
 

@@ -268,7 +268,7 @@ def demo(remove: bool, first_start: bool) -> None:
     if remove:
         click.echo(f"{demo_catalog.remove()} demo agents removed")
         return
-    agents = demo_catalog.read_story()
+    agents = demo_catalog.read_agents()
     with click.progressbar(
         demo_catalog.load(),
         length=len(agents),

@@ -65,7 +65,9 @@ def metrics(request: Request) -> HttpResponse:
     process_registry = REGISTRY
     if SHARED_DIRECTORY_VARIABLE in os.environ:
         process_registry = CollectorRegistry()
-        MultiProcessCollector(process_registry)
+        MultiProcessCollector(  # type: ignore[no-untyped-call]  # has no type hints
+            process_registry
+        )
     catalog_registry = CollectorRegistry()
     catalog_registry.register(CatalogCollector())
     text = generate_latest(process_registry) + generate_latest(catalog_registry)

@@ -1,4 +1,4 @@
-"""Middleware: request ids, content security policy, ETags and API errors."""
+"""Middleware: request IDs, content security policy, ETags and API errors."""
 
 import hashlib
 from collections.abc import Callable
@@ -30,7 +30,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 
 
 def request_id(get_response: RequestHandler) -> RequestHandler:
-    """Give every request an id and return it in a response header."""
+    """Give every request an ID and return it in a response header."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         token = current_request_id.set(get_request_id(request))
@@ -56,7 +56,7 @@ def content_security_policy(get_response: RequestHandler) -> RequestHandler:
 
 
 def weak_etag(get_response: RequestHandler) -> RequestHandler:
-    """Add an ETag to cacheable responses and answer 304 if the client has it."""
+    """Add an ETag to cacheable responses; respond with 304 if the client has it."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -70,7 +70,7 @@ def weak_etag(get_response: RequestHandler) -> RequestHandler:
         conditional = get_conditional_response(
             request, response["ETag"], None, response
         )
-        # Only 304: Django would also answer 412 to a read with If-Match.
+        # Only 304: Django would also respond with 412 to a read with If-Match.
         if conditional and conditional.status_code == HTTPStatus.NOT_MODIFIED:
             return conditional
         return response

@@ -86,7 +86,7 @@ NOT_FOUND_DESCRIPTIONS = {
     "/api/v1/registry/capabilities/{key}": "No agent is registered for this"
     " capability.",
 }
-REGISTRY = "/api/v1/registry/capabilities"
+REGISTRY_PATH = "/api/v1/registry/capabilities"
 OPERATION_RESPONSES = {
     ("get", "/api/v1/catalog/compare"): {"404": "An ID is not in the catalog."},
     ("post", "/api/v1/agh/envelopes"): {
@@ -95,14 +95,14 @@ OPERATION_RESPONSES = {
         "422": "A digest does not match, or a claimed privilege has no proof"
         " (`verification_failed`).",
     },
-    ("post", REGISTRY): {
+    ("post", REGISTRY_PATH): {
         "404": "No agent with this ID.",
         "409": "The agent is already registered for this capability.",
     },
-    ("get", f"{REGISTRY}/{{key}}"): {
+    ("get", f"{REGISTRY_PATH}/{{key}}"): {
         "422": "The routing strategy or the metadata filter is not valid.",
     },
-    ("put", f"{REGISTRY}/{{key}}"): {"404": "No registration with this ID."},
+    ("put", f"{REGISTRY_PATH}/{{key}}"): {"404": "No registration with this ID."},
 }
 SUCCESS_DESCRIPTIONS = {
     "200": "The request succeeded.",

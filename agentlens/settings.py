@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 import environ  # type: ignore[import-untyped]  # has no type hints
 from django.core.exceptions import ImproperlyConfigured
 
-from catalog.conf import Setting, declared_settings, lease_error
-from catalog.conf import Settings as CatalogSettings
-from routing.conf import Settings as RoutingSettings
+from catalog.conf import CatalogSettings, Setting, declared_settings, lease_error
+from routing.conf import RoutingSettings
 
 env = environ.FileAwareEnv()
 Number = TypeVar("Number", int, float)

@@ -4,6 +4,7 @@ import asyncio
 import io
 from http import HTTPStatus
 from importlib import import_module
+from typing import Any
 from urllib.parse import urlsplit
 
 from asgiref.typing import (
@@ -66,8 +67,9 @@ async def serve_event_stream(
     elif is_cross_origin(request):
         await send_error(request, HTTPStatus.FORBIDDEN, send)
     elif not may_read:
-        is_known = user.is_authenticated
-        status = HTTPStatus.FORBIDDEN if is_known else HTTPStatus.UNAUTHORIZED
+        status = HTTPStatus.UNAUTHORIZED
+        if user.is_authenticated:
+            status = HTTPStatus.FORBIDDEN
         await send_error(request, status, send)
     elif query_error := stream.query_error(scope["query_string"]):
         await send_error(request, HTTPStatus.BAD_REQUEST, send, query_error)
@@ -83,7 +85,7 @@ async def serve_event_stream(
 async def send_error(
     request: ASGIRequest, status: int, send: ASGISendCallable, message: str = ""
 ) -> None:
-    """Send an API error with a request id header."""
+    """Send an API error with an X-Request-ID header."""
     handler = request_id(lambda _: error_response(status, message))
     response = handler(request)
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -121,7 +123,7 @@ def authenticate_user(request: HttpRequest) -> User | AnonymousUser:
     session_key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
     request.session = sessions.SessionStore(session_key)
     request.user = get_user(request)
-    classes = api_settings.DEFAULT_AUTHENTICATION_CLASSES
+    classes: Any = api_settings.DEFAULT_AUTHENTICATION_CLASSES
     authenticators = [authentication_class() for authentication_class in classes]
     try:
         return Request(request, authenticators=authenticators).user

@@ -38,5 +38,5 @@ urlpatterns = [
     path("healthz", views.healthz, name="healthz"),
     path("metrics", metrics, name="metrics"),
     path("readyz", views.readyz, name="readyz"),
-    path("<path:place>/", views.without_slash),
+    path("<path:path>/", views.remove_trailing_slash),
 ]

@@ -1,10 +1,12 @@
-"""Is it alive, is it ready; the API to read; and who you are here."""
+"""Health checks, API documentation, redirects and the account page."""
+
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.cache import cache
 from django.db import Error, connection
-from django.http import Http404, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve
 from django.views.decorators.cache import never_cache
@@ -13,6 +15,8 @@ from django.views.decorators.http import require_safe
 from drf_spectacular.views import SpectacularSwaggerSplitView
 from redis import RedisError
 from rest_framework.exceptions import NotAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from .errors import error_response
 from .middleware import CONTENT_SECURITY_POLICY
@@ -20,23 +24,25 @@ from .middleware import CONTENT_SECURITY_POLICY
 
 @require_safe
 @never_cache
-def healthz(request):
-    """The process answers."""
+def healthz(request: HttpRequest) -> JsonResponse:
+    """Respond with 200 while the process runs."""
     return JsonResponse({"status": "ok"})
 
 
 @require_safe
 @never_cache
-def readyz(request):
-    """The process has what it needs to serve: database and cache."""
-    checks = {"database": database_answers(), "cache": cache_answers()}
-    ready = all(checks.values())
-    words = {name: "ok" if well else "failing" for name, well in checks.items()}
-    status = "ok" if ready else "failing"
-    return JsonResponse({"status": status, **words}, status=200 if ready else 503)
+def readyz(request: HttpRequest) -> JsonResponse:
+    """Respond with 200 if the database and the cache can be used, else with 503."""
+    checks = {"database": is_database_available(), "cache": is_cache_available()}
+    is_ready = all(checks.values())
+    body = {"status": is_ready, **checks}
+    return JsonResponse(
+        {name: "ok" if is_ok else "failing" for name, is_ok in body.items()},
+        status=200 if is_ready else 503,
+    )
 
 
-def database_answers() -> bool:
+def is_database_available() -> bool:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -45,28 +51,30 @@ def database_answers() -> bool:
     return True
 
 
-def cache_answers() -> bool:
+def is_cache_available() -> bool:
     try:
         cache.set("readyz", "ok", timeout=5)
-        return cache.get("readyz") == "ok"
+        return bool(cache.get("readyz") == "ok")
     except RedisError:
         return False
 
 
 class ApiDocs(SpectacularSwaggerSplitView):
-    """Swagger UI, which styles its elements one by one: only here may they be."""
+    """Swagger UI, with a security policy that allows its inline styles."""
 
     url_name = "schema"
     template_name = "api_docs.html"
 
-    def handle_exception(self, exc):
-        """A page for people: whoever is not known yet logs in."""
+    def handle_exception(self, exc: Exception) -> Any:
+        """Redirect browsers without a session to the login page."""
         is_browser = "text/html" in self.request.headers.get("Accept", "")
         if isinstance(exc, NotAuthenticated) and is_browser:
             return redirect_to_login(self.request.get_full_path())
         return super().handle_exception(exc)
 
-    def finalize_response(self, request, response, *args, **kwargs):
+    def finalize_response(
+        self, request: Request, response: Any, *args: Any, **kwargs: Any
+    ) -> Response:
         response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY.replace(
             "style-src 'self'", "style-src 'self' 'unsafe-inline'"
         )
@@ -74,30 +82,30 @@ class ApiDocs(SpectacularSwaggerSplitView):
 
 
 @csrf_exempt
-def api_not_found(request, rest=""):
+def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
     return error_response(404)
 
 
 @require_safe
-def without_slash(request, place):
-    """Where one slash too many was typed, and nothing else is wrong."""
-    there = f"/{place.strip('/')}"
+def remove_trailing_slash(request: HttpRequest, path: str) -> HttpResponse:
+    """Redirect to the URL without the trailing slash if it exists, else raise 404."""
+    url = f"/{path.strip('/')}"
     try:
-        resolve(there)
+        resolve(url)
     except Resolver404 as error:
         raise Http404 from error
-    return redirect(there)
+    return redirect(url)
 
 
 @require_safe
-def home(request):
+def home(request: HttpRequest) -> HttpResponse:
     return redirect("catalog:capability_list")
 
 
 @require_safe
 @login_required
-def account(request):
-    """Who you are here, what you may, and which tokens speak for you."""
+def account(request: Any) -> HttpResponse:
+    """Show the roles and the API tokens of the user."""
     context = {
         "tab": "account",
         "roles": request.user.groups.values_list("name", flat=True),

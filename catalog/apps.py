@@ -1,24 +1,24 @@
+from typing import Any
+
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
 
 class CatalogConfig(AppConfig):
-    """The agents we know."""
-
     name = "catalog"
     default_auto_field = "django.db.models.BigAutoField"
 
-    def ready(self):
+    def ready(self) -> None:
         from django.urls.converters import get_converters, register_converter
 
         from capabilities.interfaces import introspectors
 
-        from . import checks  # noqa: F401 - registers them
+        from . import checks  # noqa: F401 - registers the system checks
         from .events import send_entry_event, subscribe
         from .integrations.mcp import MCPIntrospector
         from .models import CapabilityKeyConverter
 
-        # Tests that override INSTALLED_APPS make Django call this again.
+        # Django calls this again in tests that override INSTALLED_APPS.
         if "capability_key" not in get_converters():
             register_converter(CapabilityKeyConverter, "capability_key")
         subscribe(send_entry_event)
@@ -27,8 +27,8 @@ class CatalogConfig(AppConfig):
         post_migrate.connect(restore_text_index, sender=self)
 
 
-def restore_text_index(using, **migrated):
-    """Bring back what a migration that remade the table of search rows took away."""
+def restore_text_index(using: str, **kwargs: Any) -> None:
+    """Restore the text index after a migration that rebuilt the table."""
     from django.db import connections
 
     from .models import SearchRow

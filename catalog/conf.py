@@ -1,6 +1,6 @@
-"""Settings of the catalog: every one has a default, and a check that validates it.
+"""Settings of the catalog with their defaults and validation.
 
-A project overrides them in its settings module under the names listed in `Settings`.
+A project overrides them in its settings module under the names listed in `CatalogSettings`.
 `conf.PROBE_TIMEOUT` reads `settings.AGENTLENS_PROBE_TIMEOUT` at each access.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 
-PREFIX = "AGENTLENS_"
+SETTING_PREFIX = "AGENTLENS_"
 
 T = TypeVar("T")
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -20,45 +20,45 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @dataclass
 class Setting(Generic[T]):
-    """One setting: its default, and what a value must be."""
+    """A setting with its default, validation and conversion."""
 
     default: T
-    # What is wrong with a value, "" when nothing is.
+    # Returns an error message for a value, "" if it is valid.
     find_error: Callable[[Any], str]
-    # From a text, as environments have it.
+    # Parses the text of an environment variable; raises ValueError.
     parse: Callable[[str], T]
-    # From what a project may write to what the code uses.
+    # Converts the value in a settings module to the type that the code uses.
     convert: Callable[[Any], T] = lambda value: value
     name: str = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.name = PREFIX + name
+        self.name = SETTING_PREFIX + name
 
     def __get__(self, instance: object, owner: type) -> T:
         return self.convert(getattr(settings, self.name, self.default))
 
     @property
     def error(self) -> str:
-        """What is wrong with the value that the project chose, "" when nothing is."""
+        """The error message for the current value, "" if it is valid."""
         return self.find_error(getattr(settings, self.name, self.default))
 
 
 def number_setting(default: float, least: float) -> Any:
-    """A setting that is a number, whole where its default is whole."""
-    kind = type(default)
-    allowed = (int,) if kind is int else (int, float)
-    sort = "whole number" if kind is int else "number"
+    """Return a setting that is a number; an integer if the default is an integer."""
+    number_type = type(default)
+    accepted_types = (int,) if number_type is int else (int, float)
+    type_name = "an integer" if number_type is int else "a number"
 
     def find_error(value: Any) -> str:
-        if isinstance(value, bool) or not isinstance(value, allowed):
-            return f"must be a {sort}"
+        if isinstance(value, bool) or not isinstance(value, accepted_types):
+            return f"must be {type_name}"
         if not least <= value < float("inf"):
             return f"must be at least {least:g}"
         return ""
 
     def parse(text: str) -> Any:
         try:
-            return kind(text)
+            return number_type(text)
         except ValueError as error:
             raise ValueError("must be a number") from error
 
@@ -66,13 +66,13 @@ def number_setting(default: float, least: float) -> Any:
 
 
 def network_list_setting() -> Any:
-    """A setting that lists networks, as texts or as `ipaddress` objects."""
+    """Return a setting that is a list of networks: strings or `ipaddress` objects."""
 
     def find_error(value: Any) -> str:
         try:
             to_networks(value)
         except (TypeError, ValueError) as error:
-            return f"must be networks: {error}"
+            return f"must be a list of networks: {error}"
         return ""
 
     def parse(text: str) -> list[Network]:
@@ -80,31 +80,32 @@ def network_list_setting() -> Any:
         try:
             return list(to_networks(items))
         except ValueError as error:
-            raise ValueError(f"must be networks: {error}") from error
+            raise ValueError(f"must be a list of networks: {error}") from error
 
     return Setting([], find_error, parse, to_networks)
 
 
 def to_networks(values: Iterable[Any]) -> tuple[Network, ...]:
     if isinstance(values, str):
-        raise TypeError("a list is needed, not a text")
-    return parsed_networks(tuple(str(value) for value in values))
+        raise TypeError("not a list")
+    return parse_networks(tuple(str(value) for value in values))
 
 
 @lru_cache(maxsize=8)
-def parsed_networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
+def parse_networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(text) for text in texts)
 
 
-class Settings:
-    """What a project may set, each under the prefix `AGENTLENS_`. Times in seconds."""
+class CatalogSettings:
+    """The settings, without their prefix `AGENTLENS_`. Durations are in seconds."""
 
-    # Fetching definitions. Networks that may be reached although they are private.
+    # Fetching definitions. Private networks to which connections are allowed.
     ALLOWED_NETWORKS: tuple[Network, ...] = network_list_setting()
     FETCH_TIMEOUT: float = number_setting(10.0, least=0.1)
-    # Threads of one process that may wait for agents at the same time.
+    # Number of threads in one process that may wait for agents at the same time.
     FETCH_SLOTS: int = number_setting(8, least=1)
-    # How long the first candidate URL is waited for alone, and any further one.
+    # How long to wait for the first candidate URL, and for each further one, before
+    # the next is requested as well.
     FIRST_URL_PATIENCE: float = number_setting(2.0, least=0)
     NEXT_URL_PATIENCE: float = number_setting(0.4, least=0)
 
@@ -113,40 +114,42 @@ class Settings:
     PROBE_TIMEOUT: float = number_setting(5.0, least=0.1)
     PROBE_CONCURRENCY: int = number_setting(32, least=1)
     PROBES_PER_HOST: int = number_setting(4, least=1)
-    # Probes that may wait for one host; further ones are postponed.
+    # Number of probes that may wait for one host; further ones are postponed.
     PROBE_QUEUE: int = number_setting(64, least=1)
     PROBE_POSTPONE: float = number_setting(10.0, least=0)
-    # Longer than a batch can take: what a dead prober claimed comes due again after it.
+    # Must be longer than a batch of probes. The claims of a prober that stopped expire
+    # after it.
     PROBE_LEASE: float = number_setting(90.0, least=1)
-    # Between two probes of one entry that a person or a program asked for.
+    # Minimum time between two probes of an entry on request.
     PROBE_PAUSE: float = number_setting(5.0, least=0)
     DEGRADED_ABOVE_MS: int = number_setting(1500, least=1)
     OFFLINE_AFTER: int = number_setting(3, least=1)
-    # An agent that fails is probed less and less often, but at least this often.
+    # Maximum time between two probes of a failing agent.
     BACK_OFF_LIMIT: float = number_setting(3600.0, least=1)
 
-    # Fetching definitions again; 0 turns it off.
+    # Refreshing definitions; 0 turns it off.
     REFRESH_INTERVAL: float = number_setting(86400.0, least=0)
     REFRESH_BATCH: int = number_setting(8, least=1)
     REFRESH_LEASE: float = number_setting(300.0, least=1)
 
-    # Live events: how long a slow client is waited for, when an open connection ends
-    # and has to authenticate again, and how often an idle stream sends a comment.
+    # Live updates: how long to wait for a slow client, how long a connection may stay
+    # open before it must authenticate again, and how often an idle stream sends a
+    # comment.
     CLIENT_PATIENCE: float = number_setting(5.0, least=0.1)
     CONNECTION_LIFETIME: float = number_setting(3600.0, least=0.1)
     HEARTBEAT: float = number_setting(15.0, least=0.1)
 
 
-conf = Settings()
+conf = CatalogSettings()
 
 
-def declared_settings(owner: type = Settings) -> Iterator[Setting[Any]]:
-    """All settings of a class like `Settings`, in the order they are written."""
-    return (value for value in vars(owner).values() if isinstance(value, Setting))
+def declared_settings(owner: type = CatalogSettings) -> Iterator[Setting[Any]]:
+    """Yield the settings that a class declares, in order."""
+    yield from (value for value in vars(owner).values() if isinstance(value, Setting))
 
 
 def lease_error(lease: float, timeout: float) -> str:
-    """Why a claimed probe could come due again while it is still running, or ''."""
+    """Return an error if a lease can end before the probe does, "" otherwise."""
     if lease >= timeout + 1:
         return ""
-    return f"{PREFIX}PROBE_LEASE must be at least {timeout + 1:g}"
+    return f"{SETTING_PREFIX}PROBE_LEASE must be at least {timeout + 1:g}"

@@ -4,7 +4,8 @@ from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import F
+from django.db.models import F, QuerySet
+from django.db.models.expressions import OrderBy
 from django_filters import rest_framework as filters
 from django_filters.fields import MultipleChoiceField
 
@@ -17,7 +18,7 @@ from capabilities.spellings import standard_name
 from . import search
 from .models import CatalogEntry, CatalogEntryQuerySet, Source, Status
 
-ENTRY_ORDERINGS = {
+ENTRY_ORDERINGS: dict[str, tuple[str | OrderBy, ...]] = {
     "displayName_asc": ("text__name", "id"),
     "createdAt_desc": ("-created_at", "id"),
     "lastSuccessAt_desc": (F("last_success_at").desc(nulls_last=True), "id"),
@@ -184,7 +185,7 @@ class CatalogEntryFilterSet(filters.FilterSet):
 
     def filter_q(
         self, entries: CatalogEntryQuerySet, name: str, value: str
-    ) -> CatalogEntryQuerySet:
+    ) -> QuerySet[CatalogEntry]:
         return search.filter_matching(entries, value)
 
     def filter_kind(
@@ -201,7 +202,7 @@ class CatalogEntryFilterSet(filters.FilterSet):
 
     def filter_category(
         self, entries: CatalogEntryQuerySet, name: str, value: str
-    ) -> CatalogEntryQuerySet:
+    ) -> QuerySet[CatalogEntry]:
         return search.filter_category(entries, value)
 
     def filter_sort(

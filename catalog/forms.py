@@ -139,8 +139,9 @@ class RegisterForm(forms.Form):
         return self.cleaned_data
 
     def preview(self) -> Preview | None:
-        """Preview the submitted definition; add an error to the form and return None if
-        it cannot be fetched.
+        """Preview the submitted definition.
+
+        Add an error to the form and return None if it cannot be fetched.
         """
         data = self.cleaned_data
         if not data["url"]:

@@ -1,4 +1,4 @@
-"""What is counted and timed, for Prometheus; `agentlens.metrics` serves it."""
+"""Prometheus metrics of the catalog."""
 
 from collections.abc import Iterator
 
@@ -9,24 +9,32 @@ from prometheus_client.registry import Collector
 
 from .models import CatalogEntry
 
-PROBES = Counter("agentlens_probes", "Probes by this process", ["protocol", "outcome"])
+PROBES = Counter(
+    "agentlens_probes",
+    "Number of probes by protocol and outcome.",
+    ["protocol", "outcome"],
+)
 PROBE_SECONDS = Histogram(
-    "agentlens_probe_seconds", "How long answered probes took", ["protocol"]
+    "agentlens_probe_seconds",
+    "Duration of successful probes in seconds, by protocol.",
+    ["protocol"],
 )
 SEARCH_SECONDS = Histogram(
     "agentlens_search_seconds",
-    "How long capability searches took",
+    "Duration of capability searches in seconds.",
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
 )
 
 
 class CatalogCollector(Collector):
-    """The catalog as it is when asked, the same from every process."""
+    """Counts the entries in the database, with the same result in every process."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         labels = ["status", "protocol"]
         gauge = GaugeMetricFamily(
-            "agentlens_entries", "Catalogued agents", labels=labels
+            "agentlens_entries",
+            "Number of catalog entries by status and protocol.",
+            labels=labels,
         )
         entries = CatalogEntry.objects.order_by()
         rows = entries.values_list("status", "agent_type__protocol")

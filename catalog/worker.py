@@ -1,4 +1,4 @@
-"""What goes on beside the requests: probing, refreshing, forgetting."""
+"""The background worker: probes agents, refreshes definitions, runs periodic tasks."""
 
 import asyncio
 import contextlib
@@ -13,30 +13,41 @@ from .registration import refresh_due_entries
 
 logger = logging.getLogger(__name__)
 
-MINUTE = 60.0
+# Seconds between two runs.
+PRUNE_INTERVAL = 600.0
+REFRESH_CHECK_INTERVAL = 60.0
+PROBE_CHECK_INTERVAL = 1.0
+# The longest pause, in seconds, after failures of a task with a short interval.
+MAX_RETRY_DELAY = 60.0
 
 periodic_tasks: list[tuple[Callable[[], object], float]] = [
-    (prune_history, 10 * MINUTE),
+    (prune_history, PRUNE_INTERVAL),
 ]
 
 
 def add_periodic_task(task: Callable[[], object], seconds: float) -> None:
-    """Do this too, in the database, about so often; for an app's `ready`."""
+    """Run a function that uses the database about every `seconds` seconds.
+
+    Call this in the `ready()` of an app.
+    """
     if (task, seconds) not in periodic_tasks:
         periodic_tasks.append((task, seconds))
 
 
 async def run() -> None:
-    """All of it, until cancelled; what was begun is finished or comes due again."""
+    """Run the worker until it is canceled.
+
+    An interrupted probe or refresh becomes due again when its lease ends.
+    """
     async with Prober() as prober, asyncio.TaskGroup() as group:
-        group.create_task(run_forever(prober.start_due_probes, 1.0))
-        group.create_task(run_forever(refresh_due_entries, MINUTE))
+        group.create_task(run_forever(prober.start_due_probes, PROBE_CHECK_INTERVAL))
+        group.create_task(run_forever(refresh_due_entries, REFRESH_CHECK_INTERVAL))
         for task, seconds in periodic_tasks:
             group.create_task(run_forever(partial(run_in_database, task), seconds))
 
 
 async def run_once() -> int:
-    """Everything that is due now; how many were probed."""
+    """Do everything that is due now; return how many agents were probed."""
     async with Prober() as prober:
         probed = await prober.probe_all_due()
     await refresh_due_entries()
@@ -46,24 +57,24 @@ async def run_once() -> int:
 
 
 async def run_until_stopped() -> None:
-    """The same for a process of its own, which signals end."""
+    """Run the worker until the process receives SIGINT or SIGTERM."""
     task = asyncio.create_task(run())
     loop = asyncio.get_running_loop()
-    for stop in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(stop, task.cancel)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signal_number, task.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await task
 
 
-async def run_forever(work: Callable[[], Awaitable[Any]], pause: float) -> None:
-    """A mishap costs a pause, longer each time in a row, and never the worker."""
+async def run_forever(task: Callable[[], Awaitable[Any]], interval: float) -> None:
+    """Run a task at intervals; failures are logged and double the next interval."""
     failures = 0
     while True:
         try:
-            await work()
+            await task()
             failures = 0
         except Exception:
-            logger.exception("Work in the background failed")
+            logger.exception("A background task failed")
             failures += 1
-        longer = min(pause * 2**failures, max(pause, MINUTE))
-        await asyncio.sleep(add_jitter(longer).total_seconds())
+        delay = min(interval * 2**failures, max(interval, MAX_RETRY_DELAY))
+        await asyncio.sleep(add_jitter(delay).total_seconds())

@@ -1,4 +1,4 @@
-"""The curator's desk."""
+"""Admin pages of the catalog."""
 
 from .agent_types import AgentTypeAdmin
 from .entries import CatalogEntryAdmin

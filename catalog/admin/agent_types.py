@@ -1,7 +1,9 @@
 import json
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Count
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 
@@ -9,33 +11,15 @@ from capabilities.kinds import kinds
 
 from ..models import AgentType
 
-
-def pretty(agent_type: AgentType) -> str:
-    """The definition as JSON is best read; as it is, where it is no JSON."""
-    try:
-        document = json.loads(agent_type.definition)
-        text = json.dumps(document, indent=2, ensure_ascii=False)
-    except ValueError:
-        text = agent_type.definition.decode(errors="replace")
-    return format_html('<pre class="definition">{}</pre>', text)
-
-
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """For what only definitions may change."""
-
-    def has_add_permission(self, request, obj=None):
-        return False
-
-    def has_change_permission(self, request, obj=None):
-        return False
-
-    def has_delete_permission(self, request, obj=None):
-        return False
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[AgentType]
+else:
+    ModelAdmin = admin.ModelAdmin
 
 
 @admin.register(AgentType)
-class AgentTypeAdmin(ReadOnlyAdmin):
-    """What agents are: every version, its capabilities, its raw definition."""
+class AgentTypeAdmin(ModelAdmin):
+    """Read-only pages of agent types, which change only through definitions."""
 
     list_display = [
         "endpoint",
@@ -65,25 +49,49 @@ class AgentTypeAdmin(ReadOnlyAdmin):
     class Media:
         css = {"all": ["catalog/admin.css"]}
 
-    def get_queryset(self, request):
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: AgentType | None = None
+    ) -> bool:
+        return False
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: AgentType | None = None
+    ) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AgentType]:
         agent_types = super().get_queryset(request)
         return agent_types.annotate(capability_count=Count("capabilities"))
 
     @admin.display(description="Capabilities", ordering="capability_count")
-    def capability_count(self, agent_type):
-        return agent_type.capability_count
+    def capability_count(self, agent_type: Any) -> int:
+        count: int = agent_type.capability_count
+        return count
 
     @admin.display(description="Capabilities")
-    def capabilities(self, agent_type):
-        return capability_table(agent_type)
+    def capabilities(self, agent_type: AgentType) -> str:
+        return render_capabilities(agent_type)
 
     @admin.display(description="Raw definition")
-    def definition(self, agent_type):
-        return pretty(agent_type)
+    def definition(self, agent_type: AgentType) -> str:
+        return render_definition(agent_type)
 
 
-def capability_table(agent_type) -> str:
-    """All an agent type can do, for reading."""
+def render_definition(agent_type: AgentType) -> str:
+    """Return the definition as HTML; JSON is indented, other formats are unchanged."""
+    try:
+        document = json.loads(agent_type.definition)
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+    except ValueError:
+        text = agent_type.definition.decode(errors="replace")
+    return format_html('<pre class="definition">{}</pre>', text)
+
+
+def render_capabilities(agent_type: AgentType) -> str:
+    """Return a table of all capabilities of an agent type as HTML."""
     rows = [
         {
             "kind": kind.label if (kind := kinds.get(row.kind)) else row.kind,

@@ -1,22 +1,31 @@
+from typing import TYPE_CHECKING, Any, cast
+
 from django.contrib import admin, messages
-from django.http import Http404
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.timesince import timesince
 from django.utils.translation import ngettext
 
 from .. import search
 from ..ingestion import curate
-from ..models import CatalogEntry, Status
-from .agent_types import capability_table, pretty
+from ..models import CatalogEntry, CatalogEntryQuerySet, Provider, Status
+from .agent_types import render_capabilities, render_definition
 from .forms import EntryForm, ReasonForm
 from .register import register_view
 
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[CatalogEntry]
+else:
+    ModelAdmin = admin.ModelAdmin
+
 
 @admin.register(CatalogEntry)
-class CatalogEntryAdmin(admin.ModelAdmin):
-    """Catalogued agents; new ones come in by their definition, not by a form."""
+class CatalogEntryAdmin(ModelAdmin):
+    """Catalog entries; new ones are registered from a definition."""
 
     form = EntryForm
     list_display = [
@@ -55,7 +64,7 @@ class CatalogEntryAdmin(admin.ModelAdmin):
         (None, {"fields": ["display_name", "description", "categories", "metadata"]}),
         ("Validity", {"fields": ["validity_from", "validity_to"]}),
         (
-            "As catalogued",
+            "Catalog data",
             {
                 "fields": [
                     "status",
@@ -77,98 +86,120 @@ class CatalogEntryAdmin(admin.ModelAdmin):
     class Media:
         css = {"all": ["catalog/admin.css"]}
 
-    def get_urls(self):
+    def get_urls(self) -> list[URLPattern]:
         add = self.admin_site.admin_view(self.register_definition)
         return [path("add/", add, name="catalog_catalogentry_add"), *super().get_urls()]
 
-    def register_definition(self, request):
+    def register_definition(self, request: HttpRequest) -> HttpResponse:
         return register_view(self, request)
 
-    def get_queryset(self, request):
-        return super().get_queryset(request).for_display()
+    def get_queryset(self, request: HttpRequest) -> CatalogEntryQuerySet:
+        entries = cast(CatalogEntryQuerySet, super().get_queryset(request))
+        return entries.for_display()
 
-    def get_search_results(self, request, queryset, search_term):
-        """The same search as everywhere else."""
-        return search.filter_matching(
-            queryset, search_term[: search.QUERY_LIMIT]
-        ), False
+    def get_search_results(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[CatalogEntry],
+        search_term: str,
+    ) -> tuple[QuerySet[CatalogEntry], bool]:
+        """Search as the catalog pages and the API do."""
+        query = search_term[: search.QUERY_LIMIT]
+        entries = cast(CatalogEntryQuerySet, queryset)
+        return search.filter_matching(entries, query), False
 
-    def save_model(self, request, entry, form, change):
+    def save_model(
+        self, request: HttpRequest, obj: CatalogEntry, form: Any, change: bool
+    ) -> None:
         changes = {name: form.cleaned_data[name] for name in form.changed_data}
         try:
-            curate(entry, changes, by=request.user)
+            curate(obj, changes, by=cast(User, request.user))
         except CatalogEntry.DoesNotExist as error:
-            raise Http404("This agent was removed meanwhile") from error
+            raise Http404("This agent was deleted in the meantime.") from error
 
-    def log_change(self, request, entry, message):
-        """Curation has written the history of what it changed already."""
+    def log_change(self, request: HttpRequest, obj: CatalogEntry, message: Any) -> Any:
+        """Log nothing: `curate` has already logged the changes."""
 
     @admin.display(description="Protocol", ordering="agent_type__protocol")
-    def protocol(self, entry):
+    def protocol(self, entry: CatalogEntry) -> str:
         return entry.agent_type.get_protocol_display()
 
     @admin.display(
         description="Provider", ordering="agent_type__provider__organization"
     )
-    def provider(self, entry):
+    def provider(self, entry: CatalogEntry) -> Provider | None:
         return entry.agent_type.provider
 
     @admin.display(description="Capabilities", ordering="capability_count")
-    def capability_count(self, entry):
-        return entry.capability_count
+    def capability_count(self, entry: Any) -> int:
+        count: int = entry.capability_count
+        return count
 
     @admin.display(description="Last seen", ordering="validity_last_seen")
-    def last_seen(self, entry):
+    def last_seen(self, entry: CatalogEntry) -> str:
         return f"{timesince(entry.validity_last_seen, depth=1)} ago"
 
     @admin.display(description="Agent type")
-    def agent_type_link(self, entry):
-        place = reverse("admin:catalog_agenttype_change", args=[entry.agent_type_id])
-        return format_html('<a href="{}">{}</a>', place, entry.agent_type)
+    def agent_type_link(self, entry: CatalogEntry) -> str:
+        url = reverse("admin:catalog_agenttype_change", args=[entry.agent_type_id])
+        return format_html('<a href="{}">{}</a>', url, entry.agent_type)
 
     @admin.display(description="Health")
-    def health(self, entry):
+    def health(self, entry: CatalogEntry) -> str:
         if entry.declared:
             return "Declared, not probed"
         if entry.last_probed_at is None:
             return "Not probed yet"
         latency = "" if entry.latency_ms is None else f"{entry.latency_ms} ms"
-        return ", ".join(filter(None, [latency, entry.last_error])) or "Well"
+        return ", ".join(filter(None, [latency, entry.last_error])) or "OK"
 
     @admin.display(description="Capabilities")
-    def capabilities(self, entry):
-        return capability_table(entry.agent_type)
+    def capabilities(self, entry: CatalogEntry) -> str:
+        return render_capabilities(entry.agent_type)
 
     @admin.display(description="Raw definition")
-    def definition(self, entry):
-        return pretty(entry.agent_type)
+    def definition(self, entry: CatalogEntry) -> str:
+        return render_definition(entry.agent_type)
 
     @admin.action(description="Deprecate…", permissions=["change"])
-    def deprecate(self, request, entries):
+    def deprecate(
+        self, request: HttpRequest, entries: QuerySet[CatalogEntry]
+    ) -> HttpResponse | None:
         return self.set_status(request, entries, Status.DEPRECATED)
 
     @admin.action(description="Reactivate…", permissions=["change"])
-    def reactivate(self, request, entries):
+    def reactivate(
+        self, request: HttpRequest, entries: QuerySet[CatalogEntry]
+    ) -> HttpResponse | None:
         return self.set_status(request, entries, Status.ACTIVE)
 
-    def set_status(self, request, entries, status):
-        """Ask for a reason first; then do it, and keep the reason in the history."""
+    def set_status(
+        self, request: HttpRequest, queryset: QuerySet[CatalogEntry], status: Status
+    ) -> HttpResponse | None:
+        """Show a form for the reason; once it is submitted, set the status."""
         form = ReasonForm(request.POST if "reason" in request.POST else None)
+        entries = list(queryset)
         if not form.is_valid():
-            return self.ask_for_reason(request, entries, status, form)
+            return self.render_reason_form(request, entries, status, form)
         reason = form.cleaned_data["reason"]
-        entries = list(entries)
         for entry in entries:
-            curate(entry, {"status": status}, by=request.user, reason=reason)
-        told = ngettext("%d agent is now %s.", "%d agents are now %s.", len(entries))
-        messages.success(request, told % (len(entries), status.label.lower()))
+            changes = {"status": status}
+            curate(entry, changes, by=cast(User, request.user), reason=reason)
+        message = ngettext("%d agent is now %s.", "%d agents are now %s.", len(entries))
+        messages.success(request, message % (len(entries), status.label.lower()))
         return None
 
-    def ask_for_reason(self, request, entries, status, form):
+    def render_reason_form(
+        self,
+        request: HttpRequest,
+        entries: list[CatalogEntry],
+        status: Status,
+        form: ReasonForm,
+    ) -> TemplateResponse:
         verb = "Deprecate" if status == Status.DEPRECATED else "Reactivate"
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{verb} {len(entries)} selected",
+            "title": f"{verb} agents ({len(entries)})",
             "opts": self.opts,
             "entries": entries,
             "action": request.POST["action"],

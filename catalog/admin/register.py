@@ -1,8 +1,10 @@
-"""Registering from the desk: one address for the form, the preview and the deed."""
+"""The admin's registration view: shows the form, previews, and registers."""
+
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
@@ -10,39 +12,49 @@ from ..forms import RegisterForm
 from ..ingestion import Result
 from ..registration import PreviewExpired, confirm_preview
 
+if TYPE_CHECKING:
+    from .entries import CatalogEntryAdmin
+
 TEMPLATE = "admin/catalog/catalogentry/register.html"
 
 
-def register_view(admin, request):
+def register_view(admin: "CatalogEntryAdmin", request: HttpRequest) -> HttpResponse:
+    """Show the form, preview a definition, or register a previewed one."""
     if not admin.has_add_permission(request):
         raise PermissionDenied
     if "signed" in request.POST:
         return confirm_registration(admin, request)
-    given = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = RegisterForm(*given)
-    review = form.review() if form.is_valid() else None
-    return page(admin, request, {"form": form, "review": review})
+    if request.method == "POST":
+        form = RegisterForm(request.POST, request.FILES)
+    else:
+        form = RegisterForm()
+    preview = form.preview() if form.is_valid() else None
+    return render_page(admin, request, {"form": form, "preview": preview})
 
 
-def confirm_registration(admin, request):
+def confirm_registration(
+    admin: "CatalogEntryAdmin", request: HttpRequest
+) -> HttpResponse:
     try:
-        outcome, told = confirm_preview(request.POST["signed"])
+        ingest_result, message = confirm_preview(request.POST["signed"])
     except PreviewExpired:
-        messages.error(request, "The preview has expired. Please look again.")
-        return page(admin, request, {"form": RegisterForm()})
-    if outcome.result == Result.CREATED:
-        admin.log_addition(request, outcome.entry, "Registered from its definition.")
-    messages.success(request, told)
-    place = reverse("admin:catalog_catalogentry_change", args=[outcome.entry.pk])
-    return HttpResponseRedirect(place)
+        messages.error(request, "The preview has expired. Preview the agent again.")
+        return render_page(admin, request, {"form": RegisterForm()})
+    entry = ingest_result.entry
+    if ingest_result.result == Result.CREATED:
+        admin.log_addition(request, entry, "Registered from its definition.")
+    messages.success(request, message)
+    url = reverse("admin:catalog_catalogentry_change", args=[entry.pk])
+    return HttpResponseRedirect(url)
 
 
-def page(admin, request, context: dict) -> TemplateResponse:
-    context = {
+def render_page(
+    admin: "CatalogEntryAdmin", request: HttpRequest, context: dict[str, Any]
+) -> TemplateResponse:
+    page_context = {
         **admin.admin_site.each_context(request),
         "title": "Register an agent",
         "opts": admin.opts,
         "media": admin.media,
-        **context,
     }
-    return TemplateResponse(request, TEMPLATE, context)
+    return TemplateResponse(request, TEMPLATE, page_context | context)

@@ -1,7 +1,14 @@
-"""Which agent can do X: seed 000's two routes."""
+"""API views that search capabilities and list the agents that offer one."""
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from typing import Any, cast
+
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    extend_schema,
+    extend_schema_serializer,
+)
 from rest_framework import serializers
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
@@ -19,11 +26,11 @@ from .base import (
     StrictPagination,
 )
 from .health import HealthSerializer
-from .serializers import CapabilityKeySerializer, ProviderSerializer, snippet
+from .serializers import CapabilityKeySerializer, ProviderSerializer, build_snippet
 
 
-class CapabilityInstanceSerializer(serializers.Serializer):
-    """One capability of one agent, as lists show it."""
+class CapabilityInstanceSerializer(serializers.Serializer[Any]):
+    """A capability of one agent."""
 
     kind = serializers.CharField()
     name = serializers.CharField()
@@ -42,8 +49,9 @@ class CapabilityInstanceSerializer(serializers.Serializer):
     latency_ms = serializers.IntegerField()
 
 
-class OfferSerializer(serializers.Serializer):
-    """An agent that offers a capability, and its own words for it."""
+@extend_schema_serializer(component_name="Offer")
+class OfferingAgentSerializer(serializers.Serializer[Capability]):
+    """An agent that offers a capability, and the capability as it declares it."""
 
     id = serializers.UUIDField(source="agent_type.entry.id")
     display_name = serializers.CharField(source="agent_type.entry.display_name")
@@ -54,25 +62,23 @@ class OfferSerializer(serializers.Serializer):
     status = serializers.CharField(source="agent_type.entry.status")
     capability_snippet = serializers.SerializerMethodField()
 
-    def get_capability_snippet(self, capability) -> dict:
-        return snippet(capability)
+    def get_capability_snippet(self, capability: Capability) -> dict[str, Any]:
+        return build_snippet(capability)
 
 
-class CapabilityDetailSerializer(serializers.Serializer):
+class CapabilityDetailSerializer(serializers.Serializer[dict[str, Any]]):
     capability = CapabilityKeySerializer()
-    agents = OfferSerializer(many=True)
+    agents = OfferingAgentSerializer(many=True)
 
 
-class CapabilityViewSet(CatalogAPIMixin, GenericViewSet):
-    """What agents can do."""
-
+class CapabilityViewSet(CatalogAPIMixin, GenericViewSet[Capability]):
     queryset = Capability.objects.all()
     serializer_class = CapabilityInstanceSerializer
     lookup_field = "key"
     parameters_by_action = {"list": ("q", "kind", "sort", *StrictPagination.parameters)}
 
     @extend_schema(
-        summary="Find capabilities",
+        summary="Search capabilities",
         parameters=[
             OpenApiParameter(
                 "q", str, description=CapabilitySearchForm.help_texts["q"]
@@ -89,32 +95,32 @@ class CapabilityViewSet(CatalogAPIMixin, GenericViewSet):
         ],
         examples=[examples.CAPABILITY_LIST],
     )
-    def list(self, request):
-        """One item per capability per agent that is active or degraded."""
+    def list(self, request: Request) -> Response:
+        """Return one item for each capability of each active or degraded agent."""
         form = CapabilitySearchForm(request.query_params)
         if not form.is_valid():
             name, messages = next(iter(form.errors.items()))
             raise InvalidParameter(f"{name}: {messages[0]}", parameter=name)
-        paginator = self.paginator
+        paginator = cast(StrictPagination, self.paginator)
         limit, offset = paginator.get_limit(request), paginator.get_offset(request)
         page = search.search_capabilities(form.search_query(), limit, offset)
         return Response({"total": page.total, "items": page.items})
 
     @extend_schema(
-        summary="Who offers a capability",
+        summary="Get the agents that offer a capability",
         parameters=[
             OpenApiParameter(
                 "key",
                 str,
                 OpenApiParameter.PATH,
-                description="`kind::name`, percent-encoded.",
+                description="Kind and name as `kind::name`, percent-encoded.",
             )
         ],
         responses=CapabilityDetailSerializer,
         examples=[examples.CAPABILITY_DETAIL],
     )
-    def retrieve(self, request, key):
-        """Every agent that offers it, in all statuses, each with its own snippet."""
+    def retrieve(self, request: Request, key: str) -> Response:
+        """Return all agents that offer the capability, in any status."""
         parts = split_key(key)
         if parts is None:
             raise InvalidKey
@@ -122,5 +128,5 @@ class CapabilityViewSet(CatalogAPIMixin, GenericViewSet):
         offers = Capability.objects.current_offers(kind, name)
         if kind not in discoverable_kinds() or not offers:
             raise CapabilityNotFound
-        found = {"capability": {"kind": kind, "name": name}, "agents": offers}
-        return Response(CapabilityDetailSerializer(found).data)
+        detail = {"capability": {"kind": kind, "name": name}, "agents": offers}
+        return Response(CapabilityDetailSerializer(detail).data)

@@ -1,72 +1,92 @@
-"""Agents side by side, for programs."""
+"""API view that compares agents."""
 
 from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from ..comparison import ComparedEntry, NotComparable, compare, parse_entry_ids
+from ..comparison import (
+    ComparedFeature,
+    Comparison,
+    NotComparable,
+    SharedCapability,
+    compare,
+    parse_entry_ids,
+)
 from ..models import CatalogEntry
 from .base import CanReadCatalog, CatalogAPIMixin, EntryNotFound, InvalidParameter
 from .serializers import CapabilityKeySerializer, EntrySerializer
 
-IDS = OpenApiParameter(
-    "id", UUID, many=True, required=True, description="Two to four, each once."
+ID_PARAMETER = OpenApiParameter(
+    "id",
+    UUID,
+    many=True,
+    required=True,
+    description="IDs of two to four different agents.",
 )
 
 
-class ComparedFeatureSerializer(serializers.Serializer):
+class ComparedFeatureSerializer(serializers.Serializer[ComparedFeature]):
     category = serializers.CharField(
         source="section.name",
-        help_text="AG-UI's own, `custom`, or `protocol` for what no other speaks of.",
+        help_text="An AG-UI category, `custom`, or `protocol` for features of a single"
+        " protocol.",
     )
     category_label = serializers.CharField(source="section.label")
     name = serializers.CharField(source="row.name")
-    label = serializers.CharField(source="row.label")
+    label = serializers.CharField(  # type: ignore[assignment]  # a declared field
+        source="row.label"
+    )
     values = serializers.ListField(
         source="row.values",
         child=serializers.JSONField(allow_null=True),
-        help_text="One for each entry; null is not declared, which is not false.",
+        help_text="One value for each entry; null if the entry does not declare it.",
     )
 
 
 class ComparedEntrySerializer(EntrySerializer):
     uptime24h = serializers.FloatField(allow_null=True)
     only = CapabilityKeySerializer(
-        many=True, help_text="Capabilities that none of the others has."
+        many=True, help_text="Capabilities that only this entry has."
     )
 
     class Meta(EntrySerializer.Meta):
         fields = [*EntrySerializer.Meta.fields, "uptime24h", "only"]
         read_only_fields = fields
 
-    def to_representation(self, compared: ComparedEntry) -> dict[str, Any]:
-        """Read the entry, with what only the comparison knows of it."""
-        entry = compared.entry
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Serialize a ComparedEntry."""
+        entry = instance.entry
         entry.capability_count = len(entry.agent_type.capabilities.all())
-        entry.uptime24h, entry.only = compared.uptime, compared.unique
+        entry.uptime24h, entry.only = instance.uptime, instance.unique
         return super().to_representation(entry)
 
 
-class SharedCapabilitySerializer(serializers.Serializer):
+class SharedCapabilitySerializer(serializers.Serializer[SharedCapability]):
     kind = serializers.CharField(source="key.kind")
     name = serializers.CharField(source="key.name")
     entries = serializers.ListField(
-        child=serializers.UUIDField(), help_text="Those that have it."
+        child=serializers.UUIDField(), help_text="IDs of the entries that have it."
     )
 
 
-class ComparisonSerializer(serializers.Serializer):
-    """A tool is the same as another of its name, whatever their protocols."""
+class ComparisonSerializer(serializers.Serializer[Comparison]):
+    """Features and capabilities of several agents.
+
+    Tools with the same name are the same capability, even in different protocols.
+    """
 
     entries = ComparedEntrySerializer(many=True)
     features = ComparedFeatureSerializer(many=True)
-    common = CapabilityKeySerializer(many=True, help_text="What all of them have.")
+    common = CapabilityKeySerializer(
+        many=True, help_text="Capabilities that all entries have."
+    )
     shared = SharedCapabilitySerializer(
-        many=True, help_text="What several have, and not all."
+        many=True, help_text="Capabilities that at least two entries have, but not all."
     )
 
 
@@ -75,10 +95,12 @@ class CompareView(CatalogAPIMixin, APIView):
     allowed_parameters = repeatable_parameters = ("id",)
 
     @extend_schema(
-        summary="Compare agents", parameters=[IDS], responses=ComparisonSerializer
+        summary="Compare agents",
+        parameters=[ID_PARAMETER],
+        responses=ComparisonSerializer,
     )
-    def get(self, request):
-        """Two to four of any protocols: what each declares, what only one has."""
+    def get(self, request: Request) -> Response:
+        """Compare features and capabilities of two to four agents of any protocol."""
         try:
             comparison = compare(parse_entry_ids(request.query_params))
         except CatalogEntry.DoesNotExist as error:

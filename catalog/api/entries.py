@@ -1,24 +1,28 @@
-"""The catalog over HTTP: each view translates, and calls what does the work."""
+"""API views of catalog entries, kinds and statistics."""
 
+from typing import Any, cast
+
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db.models import Count
+from django.db.models import Count, Model, QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import mixins
 from rest_framework.decorators import action
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from capabilities.kinds import kinds
-from capabilities.parsers import media_type_for, parsers, try_parse
+from capabilities.parsers import get_media_type, parsers, try_parse
 from capabilities.problems import url_error
 
 from .. import registration
 from ..filters import CatalogEntryFilterSet
 from ..health import History
-from ..ingestion import EntryChanged, Result, curate
+from ..ingestion import EntryChanged, IngestResult, Result, curate
 from ..models import AgentType, Capability, CatalogEntry, Source, Status
 from . import examples
 from .base import (
@@ -35,38 +39,54 @@ from .base import (
     get_validated_data,
     parse_boolean,
 )
-from .health import HealthHistorySerializer, ProbeSerializer
+from .health import HealthHistorySerializer, HealthReport, ProbeSerializer
 from .serializers import (
     AuthorizationSerializer,
+    EmptyBodySerializer,
     EntryDetailSerializer,
     EntryPatchSerializer,
     EntrySerializer,
     ImportSerializer,
+    IngestResultSerializer,
     KindSerializer,
-    NothingSerializer,
-    OutcomeSerializer,
-    ReadingSerializer,
+    ParseResultSerializer,
     StatsSerializer,
     VersionSerializer,
 )
 
-PROTOCOL = OpenApiParameter(
-    "protocol", str, description="The definition's protocol, instead of detecting it."
+PROTOCOL_PARAMETER = OpenApiParameter(
+    "protocol",
+    str,
+    description="Protocol of the definition; detected if not given.",
 )
-ENDPOINT = OpenApiParameter(
-    "endpoint", str, description="Where the agent is, if its definition does not say."
+ENDPOINT_PARAMETER = OpenApiParameter(
+    "endpoint",
+    str,
+    description="URL of the agent, if the definition does not contain it.",
 )
-DRY_RUN = OpenApiParameter(
-    "dry_run", bool, description="Only say what would change; nothing is stored."
+DRY_RUN_PARAMETER = OpenApiParameter(
+    "dry_run",
+    bool,
+    description="Only return what would change, and store nothing.",
 )
-DEFINITION = {"application/json": OpenApiTypes.OBJECT, "text/plain": OpenApiTypes.STR}
+DEFINITION_BODY = {
+    "application/json": OpenApiTypes.OBJECT,
+    "text/plain": OpenApiTypes.STR,
+}
+REGISTER_RESPONSES = {
+    201: OpenApiResponse(IngestResultSerializer, "The agent was added."),
+    200: OpenApiResponse(
+        IngestResultSerializer, "The agent was updated or is unchanged."
+    ),
+}
 
 
 class CatalogEntryViewSet(
-    CatalogAPIMixin, mixins.ListModelMixin, mixins.DestroyModelMixin, GenericViewSet
+    CatalogAPIMixin,
+    mixins.ListModelMixin,
+    mixins.DestroyModelMixin,
+    GenericViewSet[CatalogEntry],
 ):
-    """Catalogued agents."""
-
     queryset = CatalogEntry.objects.for_display()
     serializer_class = EntrySerializer
     filterset_class = CatalogEntryFilterSet
@@ -85,111 +105,119 @@ class CatalogEntryViewSet(
     }
     repeatable_parameters = ("kind", "feature")
 
-    def get_queryset(self):
+    def get_queryset(self) -> QuerySet[CatalogEntry]:
         if self.action == "list":
             return super().get_queryset()
-        whole = CatalogEntry.objects.select_related("agent_type__provider")
-        return whole.with_capability_count()
+        entries = CatalogEntry.objects.select_related("agent_type__provider")
+        return entries.with_capability_count()
 
-    def get_object(self):
+    def get_object(self) -> CatalogEntry:
         try:
             return self.get_queryset().get(pk=self.kwargs["pk"])
         except (CatalogEntry.DoesNotExist, ValidationError) as error:
             raise EntryNotFound from error
 
     @extend_schema(summary="List agents", examples=[examples.ENTRY_LIST])
-    def list(self, request, *args, **kwargs):
-        """Catalogued agents, all statuses, without capabilities and raw definition."""
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List agents in any status, without capabilities and definitions."""
         return super().list(request, *args, **kwargs)
 
-    @extend_schema(summary="Read one agent", responses=EntryDetailSerializer)
-    def retrieve(self, request, pk):
-        """The entry and what its agent is, as one flat object."""
+    @extend_schema(summary="Get an agent", responses=EntryDetailSerializer)
+    def retrieve(self, request: Request, pk: str) -> Response:
+        """Return the entry and its agent type as one flat object."""
         return Response(EntryDetailSerializer(self.get_object()).data)
 
     @extend_schema(
-        summary="Curate an agent",
+        summary="Edit an agent",
         request=EntryPatchSerializer,
         responses=EntryDetailSerializer,
         examples=[examples.PATCH],
     )
-    def partial_update(self, request, pk):
-        """Change curated fields; `status` deprecates or reactivates."""
+    def partial_update(self, request: Request, pk: str) -> Response:
+        """Change the editable fields; `status` deprecates or reactivates the agent."""
         entry = self.get_object()
         changes = get_validated_data(EntryPatchSerializer(data=request.data))
         reason = changes.pop("reason", "")
-        curate(entry, changes, by=request.user, reason=reason)
+        curate(entry, changes, by=cast(User, request.user), reason=reason)
         return Response(EntryDetailSerializer(self.get_object()).data)
 
-    @extend_schema(summary="Remove an agent")
-    def destroy(self, request, *args, **kwargs):
-        """Remove the entry and every version of its agent."""
+    @extend_schema(summary="Delete an agent")
+    def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Delete the entry and all versions of its agent."""
         return super().destroy(request, *args, **kwargs)
 
     @extend_schema(
-        summary="Examine a definition",
-        parameters=[PROTOCOL, ENDPOINT],
-        request=DEFINITION,
-        responses={200: ReadingSerializer, 422: ReadingSerializer},
-        examples=[examples.AGENT_CARD, examples.READING],
+        summary="Validate a definition",
+        parameters=[PROTOCOL_PARAMETER, ENDPOINT_PARAMETER],
+        request=DEFINITION_BODY,
+        responses={200: ParseResultSerializer, 422: ParseResultSerializer},
+        examples=[examples.AGENT_CARD, examples.PARSE_RESULT],
     )
     @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
-    def validate(self, request):
-        """Every error and warning with its JSON path, and a preview; stores nothing."""
-        reading = try_parse(self.definition(), self.protocol(), self.endpoint())
-        return Response(
-            ReadingSerializer(reading).data, 200 if reading.is_valid else 422
+    def validate(self, request: Request) -> Response:
+        """Return all errors and warnings, and a preview if the definition is valid.
+
+        Nothing is stored.
+        """
+        result = try_parse(
+            self.get_definition(), self.get_protocol(), self.get_endpoint()
         )
+        status = 200 if result.is_valid else 422
+        return Response(ParseResultSerializer(result).data, status)
 
     @extend_schema(
         summary="Register a definition",
-        parameters=[PROTOCOL, ENDPOINT],
-        request=DEFINITION,
-        responses={
-            201: OpenApiResponse(OutcomeSerializer, "A new agent."),
-            200: OpenApiResponse(OutcomeSerializer, "Updated, or unchanged."),
-        },
+        parameters=[PROTOCOL_PARAMETER, ENDPOINT_PARAMETER],
+        request=DEFINITION_BODY,
+        responses=REGISTER_RESPONSES,
         examples=[examples.AGENT_CARD],
     )
     @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
-    def register(self, request):
-        """Add an agent, or bring it up to date, from its own definition.
+    def register(self, request: Request) -> Response:
+        """Add an agent, or update it, from a definition.
 
-        YAML and TOML also come as text/markdown, application/yaml, application/toml.
+        YAML and TOML are also accepted as text/markdown, application/yaml or
+        application/toml.
         """
-        given = self.definition(), self.protocol()
-        return self.told(registration.register(*given, endpoint=self.endpoint()))
+        result = registration.register(
+            self.get_definition(), self.get_protocol(), endpoint=self.get_endpoint()
+        )
+        return self.build_response(result)
 
     @extend_schema(
         summary="Import from a URL",
         request=ImportSerializer,
-        responses={
-            201: OpenApiResponse(OutcomeSerializer, "A new agent."),
-            200: OpenApiResponse(OutcomeSerializer, "Updated, or unchanged."),
-        },
+        responses=REGISTER_RESPONSES,
         examples=[examples.IMPORT],
     )
     @action(detail=False, methods=["post"], url_path="import", url_name="import")
-    def import_url(self, request):
-        """Fetch a definition, or ask a running MCP server, and register what it says.
+    def import_url(self, request: Request) -> Response:
+        """Fetch a definition, or introspect a running agent, and register it.
 
-        A bare host is asked at the known paths.
+        If the URL has no path, the definition is fetched from the well-known paths of
+        the host.
         """
-        asked = get_validated_data(ImportSerializer(data=request.data))
-        return self.told(registration.import_url(**asked))
+        data = get_validated_data(ImportSerializer(data=request.data))
+        result = registration.import_url(
+            data["url"],
+            data.get("protocol", ""),
+            data.get("authorization", ""),
+            data.get("capabilities_url", ""),
+        )
+        return self.build_response(result)
 
     @extend_schema(
-        summary="Read the raw definition",
+        summary="Get the raw definition",
         responses={
             (200, "application/json"): OpenApiTypes.OBJECT,
             (200, "text/plain"): OpenApiTypes.STR,
         },
     )
     @action(detail=True)
-    def card(self, request, pk):
-        """The exact bytes received."""
+    def card(self, request: Request, pk: str) -> HttpResponse:
+        """Return the definition exactly as it was received."""
         agent_type = self.get_object().agent_type
-        media_type = media_type_for(agent_type.protocol)
+        media_type = get_media_type(agent_type.protocol)
         return HttpResponse(agent_type.definition, content_type=media_type)
 
     @extend_schema(
@@ -197,123 +225,126 @@ class CatalogEntryViewSet(
         responses=VersionSerializer(many=True),
     )
     @action(detail=True, filterset_class=None)
-    def versions(self, request, pk):
-        """Every version known, newest first, with what changed on the way."""
+    def versions(self, request: Request, pk: str) -> Response:
+        """List all versions, newest first, with the changes of each definition."""
         entry = self.get_object()
-        page = self.paginate_queryset(AgentType.objects.versions_for(entry))
+        versions: Any = AgentType.objects.versions_for(entry)
+        page = self.paginate_queryset(versions) or []
         for version in page:
             version.current = version.pk == entry.agent_type_id
         return self.get_paginated_response(VersionSerializer(page, many=True).data)
 
-    @extend_schema(
-        summary="Probe an agent now", request=None, responses=ProbeSerializer
-    )
+    @extend_schema(summary="Probe an agent", request=None, responses=ProbeSerializer)
     @action(detail=True, methods=["post"])
-    def probe(self, request, pk):
-        """Ask the agent whether it lives, and tell how it is now."""
+    def probe(self, request: Request, pk: str) -> Response:
+        """Probe the agent now and return the outcome and its health."""
         entry = self.get_object()
-        get_validated_data(NothingSerializer(data=request.data))
+        get_validated_data(EmptyBodySerializer(data=request.data))
         if not entry.can_be_probed:
-            raise Conflict("This agent is never probed")
+            raise Conflict("This agent cannot be probed")
         outcome = registration.probe_on_demand(entry)
         return Response(ProbeSerializer({"outcome": outcome, "health": entry}).data)
 
     @extend_schema(
-        summary="Refresh an agent's definition",
-        parameters=[DRY_RUN],
+        summary="Refresh the definition of an agent",
+        parameters=[DRY_RUN_PARAMETER],
         request=AuthorizationSerializer,
-        responses=OutcomeSerializer,
+        responses=IngestResultSerializer,
     )
     @action(detail=True, methods=["post"])
-    def refresh(self, request, pk):
-        """Fetch or introspect again, say what changed, apply it and probe.
+    def refresh(self, request: Request, pk: str) -> Response:
+        """Fetch or introspect the definition again, apply its changes and probe.
 
-        What went away and clients relied on is marked `breaking`.
+        Removed capabilities that clients may depend on are marked as `breaking`.
         """
         entry = self.get_object()
-        asked = get_validated_data(AuthorizationSerializer(data=request.data))
+        data = get_validated_data(AuthorizationSerializer(data=request.data))
+        authorization = data.get("authorization", "")
         try:
             if parse_boolean(request.query_params, "dry_run"):
-                return self.told(registration.dry_run_refresh(entry, **asked))
-            return self.told(registration.refresh_entry(entry, **asked))
+                result = registration.dry_run_refresh(entry, authorization)
+            else:
+                result = registration.refresh_entry(entry, authorization)
         except (registration.NotRefreshable, EntryChanged) as error:
             raise Conflict(str(error)) from error
+        return self.build_response(result)
 
     @extend_schema(
-        summary="Read how an agent has been", responses=HealthHistorySerializer
+        summary="Get the health history of an agent",
+        responses=HealthHistorySerializer,
     )
     @action(detail=True)
-    def health(self, request, pk):
-        """Uptime over a day, a week and ninety days; latency; the latest probes."""
+    def health(self, request: Request, pk: str) -> Response:
+        """Return uptime, response times, the latest probes and hourly counts."""
         entry = self.get_object()
-        told = {"entry": entry, "history": History.for_entry(entry)}
-        return Response(HealthHistorySerializer(told).data)
+        report = HealthReport(entry, History.for_entry(entry))
+        return Response(HealthHistorySerializer(report).data)
 
-    def definition(self) -> bytes:
-        """The body; of an empty one the framework makes a dictionary."""
-        return self.request.data or b""
+    def get_definition(self) -> bytes:
+        # DRF parses an empty body to an empty dictionary.
+        return cast(bytes, self.request.data or b"")
 
-    def protocol(self) -> str:
-        slug = self.request.query_params.get("protocol", "")
+    def get_protocol(self) -> str:
+        slug: str = self.request.query_params.get("protocol", "")
         if slug and slug not in parsers:
-            known = ", ".join(parser.slug for parser in parsers)
-            message = f"protocol must be one of: {known}"
+            slugs = ", ".join(parser.slug for parser in parsers)
+            message = f"protocol must be one of: {slugs}"
             raise InvalidParameter(message, parameter="protocol")
         return slug
 
-    def endpoint(self) -> str:
-        url = self.request.query_params.get("endpoint", "")
-        if url and (fault := url_error(url)):
-            raise InvalidParameter(f"endpoint {fault}", parameter="endpoint")
+    def get_endpoint(self) -> str:
+        url: str = self.request.query_params.get("endpoint", "")
+        if url and (error := url_error(url)):
+            raise InvalidParameter(f"endpoint {error}", parameter="endpoint")
         return url
 
-    def told(self, outcome) -> Response:
-        """The entry as it now is, with what was done, and where to find it."""
-        self.kwargs["pk"] = outcome.entry.pk
-        entry = self.get_object()
-        entry.outcome, entry.changes_made = outcome.result, outcome.changes
-        entry.warnings = outcome.warnings
-        created = outcome.result == Result.CREATED
-        place = self.reverse_action("detail", [entry.pk])
+    def build_response(self, result: IngestResult) -> Response:
+        """Return the stored entry and the result, with its URL if it is new."""
+        self.kwargs["pk"] = result.entry.pk
+        # The serializer reads the result from attributes of the entry.
+        entry: Any = self.get_object()
+        entry.outcome, entry.changes_made = result.result, result.changes
+        entry.warnings = result.warnings
+        is_new = result.result == Result.CREATED
+        url = self.reverse_action("detail", [entry.pk])
         return Response(
-            OutcomeSerializer(entry).data,
-            status=201 if created else 200,
-            headers={"Location": place} if created else {},
+            IngestResultSerializer(entry).data,
+            status=201 if is_new else 200,
+            headers={"Location": url} if is_new else {},
         )
 
 
-class KindViewSet(CatalogAPIMixin, mixins.ListModelMixin, GenericViewSet):
+class KindViewSet(CatalogAPIMixin, GenericViewSet[Model]):
     serializer_class = KindSerializer
     permission_classes = [CanReadCatalog]
     parameters_by_action = {"list": StrictPagination.parameters}
 
-    def get_queryset(self):
-        return list(kinds)
-
     @extend_schema(summary="List capability kinds")
-    def list(self, request, *args, **kwargs):
-        """The kinds of capability this catalog knows, and which can be searched."""
-        return super().list(request, *args, **kwargs)
+    def list(self, request: Request) -> Response:
+        """List all kinds of capabilities; only discoverable ones can be searched."""
+        page = self.paginate_queryset([*kinds])
+        return self.get_paginated_response(KindSerializer(page, many=True).data)
 
 
 class StatsView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
 
-    @extend_schema(summary="Count the catalog", responses=StatsSerializer)
-    def get(self, request):
-        """Entries by status, protocol and source; capabilities by kind."""
+    @extend_schema(summary="Get statistics", responses=StatsSerializer)
+    def get(self, request: Request) -> Response:
+        """Count entries by status, protocol and source, and capabilities by kind."""
         entries = CatalogEntry.objects.order_by()
         current = Capability.objects.filter(agent_type__entry__isnull=False).order_by()
-        status = counts(entries, "status")
+        status = count_by(entries, "status")
         stats = {
             "total": sum(status.values()),
             "status": dict.fromkeys(Status.values, 0) | status,
-            "protocol": counts(entries, "agent_type__protocol"),
-            "source": dict.fromkeys(Source.values, 0) | counts(entries, "source"),
-            "kind": counts(current, "kind"),
+            "protocol": count_by(entries, "agent_type__protocol"),
+            "source": dict.fromkeys(Source.values, 0) | count_by(entries, "source"),
+            "kind": count_by(current, "kind"),
         }
         return Response(StatsSerializer(stats).data)
 
 
-def counts(rows, field) -> dict[str, int]:
+def count_by(rows: QuerySet[Any], field: str) -> dict[str, int]:
+    """Return the number of rows for each value of a field."""
     return dict(rows.values_list(field).annotate(Count("pk")).order_by(field))

@@ -1,4 +1,4 @@
-"""Examples for the OpenAPI description; a test registers what they show."""
+"""Examples for the OpenAPI schema; a test registers the definition of this module."""
 
 from drf_spectacular.utils import OpenApiExample
 
@@ -27,19 +27,19 @@ CARD = {
     ],
 }
 
-AGENT_CARD = OpenApiExample("An A2A agent card", CARD, request_only=True)
+AGENT_CARD = OpenApiExample("A2A agent card", CARD, request_only=True)
 PATCH = OpenApiExample(
-    "Deprecate, with a reason",
+    "Deprecate with a reason",
     {"status": "deprecated", "reason": "Replaced by Polyglot 2"},
     request_only=True,
 )
 IMPORT = OpenApiExample(
-    "A host that keeps an A2A card",
+    "Host that publishes an A2A agent card",
     {"url": "https://translator.example.com"},
     request_only=True,
 )
-READING = OpenApiExample(
-    "A definition with an error",
+PARSE_RESULT = OpenApiExample(
+    "Definition with an error",
     {
         "valid": False,
         "protocol": "a2a",
@@ -112,7 +112,7 @@ CAPABILITY_LIST = OpenApiExample(
     response_only=True,
 )
 CAPABILITY_DETAIL = OpenApiExample(
-    "A skill of one agent",
+    "A skill and the agents that offer it",
     {
         "capability": {"kind": "a2a.skill", "name": "Translate EN-DE"},
         "agents": [

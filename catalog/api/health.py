@@ -1,13 +1,28 @@
-"""How health looks from outside: now, after a probe, and over time."""
+"""Serializers of health: the current state, a probe, and the history."""
+
+from dataclasses import dataclass
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ..health import WINDOWS
+from ..health import WINDOWS, History, ProbeOutcome, ProbeSample
+from ..models import CatalogEntry
+
+# Number of probes in the history.
+RECENT_PROBE_COUNT = 100
 
 
-class HealthSerializer(serializers.Serializer):
-    """How the agent was when last asked; `latencyMs` is 0 when unknown."""
+@dataclass(frozen=True, slots=True)
+class HealthReport:
+    """An entry and its health history."""
+
+    entry: CatalogEntry
+    history: History
+
+
+class HealthSerializer(serializers.Serializer[CatalogEntry]):
+    """The health at the last probe; `latencyMs` is 0 if unknown."""
 
     state = serializers.CharField(source="status")
     lastProbedAt = serializers.DateTimeField(source="last_probed_at", allow_null=True)
@@ -16,68 +31,77 @@ class HealthSerializer(serializers.Serializer):
     consecutiveFailures = serializers.IntegerField(source="consecutive_failures")
     lastError = serializers.CharField(source="last_error", allow_blank=True)
 
-    def get_latencyMs(self, entry) -> int:  # noqa: N802 - the wire's own name
+    def get_latencyMs(self, entry: CatalogEntry) -> int:  # noqa: N802 - the field name
         return entry.latency_ms or 0
 
 
-class ProbeOutcomeSerializer(serializers.Serializer):
+class ProbeOutcomeSerializer(serializers.Serializer[ProbeOutcome | ProbeSample]):
     ok = serializers.BooleanField()
     at = serializers.DateTimeField()
     latencyMs = serializers.IntegerField(source="latency_ms", allow_null=True)
     error = serializers.CharField(allow_blank=True)
 
 
-class ProbeSerializer(serializers.Serializer):
-    """What one probe brought, and how the agent is after it."""
+class ProbeSerializer(serializers.Serializer[dict[str, Any]]):
+    """The outcome of a probe, and the health of the agent after it."""
 
     outcome = ProbeOutcomeSerializer()
     health = HealthSerializer()
 
 
-class UptimeSerializer(serializers.Serializer):
-    """Shares between 0 and 1, each hour counting the same; null when not probed."""
+class UptimeSerializer(serializers.Serializer[dict[str, float | None]]):
+    """Uptime from 0 to 1 for each period; null if the agent was not probed in it.
 
-    def get_fields(self):
-        # Names that Python cannot have.
+    Every hour with a probe has the same weight.
+    """
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # Names such as `24h` cannot be declared in the class body.
         return {name: serializers.FloatField(allow_null=True) for name in WINDOWS}
 
 
-class LatencySerializer(serializers.Serializer):
-    """Of the answers within the last 24 hours, in milliseconds."""
+class LatencySerializer(serializers.Serializer[History]):
+    """Response times of the last 24 hours in milliseconds."""
 
     p50Ms = serializers.IntegerField(source="p50", allow_null=True)
     p95Ms = serializers.IntegerField(source="p95", allow_null=True)
     probes = serializers.SerializerMethodField()
     failures = serializers.IntegerField(source="failure_count")
 
-    def get_probes(self, history) -> int:
+    def get_probes(self, history: History) -> int:
         return len(history.probes)
 
 
-class HealthHourSerializer(serializers.Serializer):
+class HealthHourSerializer(serializers.Serializer[Any]):
     hour = serializers.DateTimeField()
     probes = serializers.IntegerField()
     failures = serializers.IntegerField()
     latencyMs = serializers.IntegerField(
-        source="latency_ms", allow_null=True, help_text="On average."
+        source="latency_ms", allow_null=True, help_text="Mean response time."
     )
 
 
-class HealthHistorySerializer(serializers.Serializer):
-    """How an agent is, and how it has been."""
+class HealthHistorySerializer(serializers.Serializer[HealthReport]):
+    """The current health of an agent and its history."""
 
     health = HealthSerializer(source="entry")
     uptime = UptimeSerializer(source="history.uptime")
     latency = LatencySerializer(source="history")
-    recent = serializers.SerializerMethodField()
-    hours = serializers.SerializerMethodField()
+    recent = serializers.SerializerMethodField(
+        help_text="The latest probes, newest first."
+    )
+    hours = serializers.SerializerMethodField(
+        help_text="The last seven days by hour, oldest first. Hours without probes are"
+        " left out."
+    )
 
     @extend_schema_field(ProbeOutcomeSerializer(many=True))
-    def get_recent(self, told):
-        """The last probes, the newest first."""
-        return ProbeOutcomeSerializer(told["history"].probes[:100], many=True).data
+    def get_recent(self, report: HealthReport) -> list[dict[str, Any]]:
+        probes = report.history.probes[:RECENT_PROBE_COUNT]
+        serializer = ProbeOutcomeSerializer()
+        return [serializer.to_representation(probe) for probe in probes]
 
     @extend_schema_field(HealthHourSerializer(many=True))
-    def get_hours(self, told):
-        """The last week, hour by hour, the oldest first; hours without probes lack."""
-        return HealthHourSerializer(told["history"].last_week, many=True).data
+    def get_hours(self, report: HealthReport) -> list[dict[str, Any]]:
+        serializer = HealthHourSerializer()
+        return [serializer.to_representation(hour) for hour in report.history.last_week]

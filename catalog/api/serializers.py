@@ -1,69 +1,90 @@
-"""How the catalog looks from outside: seed 003's flat JSON, field for field."""
+"""Serializers of catalog entries, definitions and capabilities."""
 
 import base64
 import re
+from typing import Any, ClassVar, cast
 
-from drf_spectacular.utils import extend_schema_field, inline_serializer
+from drf_spectacular.utils import (
+    extend_schema_field,
+    extend_schema_serializer,
+    inline_serializer,
+)
 from rest_framework import serializers
 
 from capabilities.kinds import kinds, removal_breaks_clients
-from capabilities.parsers import parsers
-from capabilities.records import DESCRIPTION_LIMIT, DISPLAY_NAME_LIMIT
+from capabilities.parsers import ParseResult, parsers
+from capabilities.problems import Problem
+from capabilities.records import (
+    DESCRIPTION_LIMIT,
+    DISPLAY_NAME_LIMIT,
+    AgentRecord,
+    CapabilityRecord,
+)
 
 from ..ingestion import Result
-from ..models import AgentType, CatalogEntry, DefinitionChange, Provider, Status
+from ..models import (
+    AgentType,
+    Capability,
+    CatalogEntry,
+    DefinitionChange,
+    Provider,
+    Status,
+)
 from ..outbound import authorization_error
 from .base import BoundedListField, StrictCharField
 from .health import HealthSerializer
 
+# Stored, or read from a definition.
+AnyCapability = Capability | CapabilityRecord
 
-def camel_case(name: str) -> str:
+
+def to_camel_case(name: str) -> str:
     return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), name)
 
 
-def snippet(capability) -> dict:
-    """A capability, stored or read, as one flat camelCase object."""
+def build_snippet(capability: AnyCapability) -> dict[str, Any]:
+    """Return a capability as one flat object with camelCase members."""
     kind, properties = kinds.get(capability.kind), capability.properties
-    shown = kind.list_properties if kind and kind.list_properties else properties
-    own = {camel_case(key): properties.get(key) for key in shown}
+    listed = kind.list_properties if kind and kind.list_properties else properties
+    members = {to_camel_case(key): properties.get(key) for key in listed}
     core = {key: getattr(capability, key) for key in ("kind", "name", "description")}
-    # Twice: it comes first, and no property can stand in for it.
-    return core | own | core
+    # First for the order, and last so that no property replaces a core member.
+    return core | members | core
 
 
-class CapabilitySnippetSerializer(serializers.Serializer):
-    """`kind`, `name`, `description` and the kind's own properties in camelCase."""
+class CapabilitySnippetSerializer(serializers.Serializer[AnyCapability]):
+    """`kind`, `name`, `description` and the properties of the kind in camelCase."""
 
     kind = serializers.CharField()
     name = serializers.CharField()
     description = serializers.CharField(allow_blank=True)
 
-    def to_representation(self, capability):
-        return snippet(capability)
+    def to_representation(self, instance: AnyCapability) -> dict[str, Any]:
+        return build_snippet(instance)
 
 
-class ProviderSerializer(serializers.ModelSerializer):
+class ProviderSerializer(serializers.ModelSerializer[Provider]):
     class Meta:
         model = Provider
         fields = ["organization", "team", "url"]
 
 
-class ValiditySerializer(serializers.Serializer):
+class ValiditySerializer(serializers.Serializer[CatalogEntry]):
     last_seen = serializers.DateTimeField(source="validity_last_seen", read_only=True)
 
-    def get_fields(self):
-        # `from` is a word of Python's own.
-        edges = {
-            edge: serializers.DateTimeField(
-                source=f"validity_{edge}", allow_null=True, required=False
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # `from` is a Python keyword, so the class body cannot declare it.
+        limits = {
+            name: serializers.DateTimeField(
+                source=f"validity_{name}", allow_null=True, required=False
             )
-            for edge in ("from", "to")
+            for name in ("from", "to")
         }
-        return edges | super().get_fields()
+        return limits | super().get_fields()
 
 
-class EntrySerializer(serializers.ModelSerializer):
-    """An entry and its agent type as one flat object, as lists show it."""
+class EntrySerializer(serializers.ModelSerializer[CatalogEntry]):
+    """An entry and its agent type as one flat object, without its capabilities."""
 
     protocol = serializers.CharField(source="agent_type.protocol")
     endpoint = serializers.CharField(source="agent_type.endpoint")
@@ -73,7 +94,8 @@ class EntrySerializer(serializers.ModelSerializer):
     validity = ValiditySerializer(source="*")
     health = HealthSerializer(source="*")
     declared = serializers.BooleanField(
-        help_text="Active by its own word: it has no address to probe."
+        help_text="The agent cannot be probed, and is active because its definition"
+        " says so."
     )
     categories = serializers.ListField(child=serializers.CharField())
     metadata = serializers.DictField()
@@ -81,7 +103,7 @@ class EntrySerializer(serializers.ModelSerializer):
 
     class Meta:
         model = CatalogEntry
-        fields = [
+        fields: ClassVar[list[str]] = [
             "id",
             "display_name",
             "description",
@@ -107,13 +129,13 @@ class EntrySerializer(serializers.ModelSerializer):
 
 
 class EntryDetailSerializer(EntrySerializer):
-    """The whole entry: with its capabilities and the definition, base64 encoded."""
+    """An entry with its capabilities and its definition."""
 
     capabilities = CapabilitySnippetSerializer(
         source="agent_type.capabilities", many=True
     )
     raw_definition = serializers.SerializerMethodField(
-        help_text="The exact bytes received, base64 encoded."
+        help_text="The definition exactly as received, base64 encoded."
     )
 
     class Meta(EntrySerializer.Meta):
@@ -125,12 +147,12 @@ class EntryDetailSerializer(EntrySerializer):
         ]
         read_only_fields = fields
 
-    def get_raw_definition(self, entry) -> str:
+    def get_raw_definition(self, entry: CatalogEntry) -> str:
         return base64.b64encode(entry.agent_type.definition).decode()
 
 
-class EntryPatchSerializer(serializers.Serializer):
-    """What a curator may change; a field left out stays as it is."""
+class EntryPatchSerializer(serializers.Serializer[CatalogEntry]):
+    """Changes to an entry; omitted members stay unchanged."""
 
     display_name = StrictCharField(max_length=DISPLAY_NAME_LIMIT, required=False)
     description = StrictCharField(
@@ -148,78 +170,81 @@ class EntryPatchSerializer(serializers.Serializer):
         max_length=500,
         required=False,
         allow_blank=True,
-        help_text="Why; kept in the entry's history.",
+        help_text="Reason for the change, shown in the history of the entry.",
     )
 
 
-class NothingSerializer(serializers.Serializer):
-    """For what takes no body: whoever sends one means something else."""
+class EmptyBodySerializer(serializers.Serializer[None]):
+    """An empty body, for operations that take none; every member is rejected."""
 
 
-class AuthorizationSerializer(serializers.Serializer):
-    """For a running MCP server that asks who is there."""
+class AuthorizationSerializer(serializers.Serializer[None]):
+    """Credentials for a running agent that requires them."""
 
     authorization = StrictCharField(
         max_length=8000,
         required=False,
         write_only=True,
-        help_text="An `Authorization` header for a running MCP server or an AG-UI"
-        " agent; used this once, never stored.",
+        help_text="`Authorization` header for a running MCP server or an AG-UI agent."
+        " Used once and never stored.",
     )
 
-    def validate_authorization(self, value):
-        if fault := authorization_error(value):
-            raise serializers.ValidationError(f"It {fault}.")
+    def validate_authorization(self, value: str) -> str:
+        if error := authorization_error(value):
+            raise serializers.ValidationError(f"The header {error}.")
         return value
 
 
 class ImportSerializer(AuthorizationSerializer):
     url = StrictCharField(
         max_length=2000,
-        help_text="A definition's own URL, or a host that keeps one at a known path.",
+        help_text="URL of a definition, of a host that publishes one at a well-known"
+        " path, of an MCP server, or of an AG-UI agent.",
     )
     protocol = serializers.ChoiceField(choices=[], required=False)
     capabilities_url = StrictCharField(
         max_length=2000,
         required=False,
-        help_text="Where an AG-UI agent tells what it supports, if not at"
+        help_text="Where an AG-UI agent publishes its capabilities, if not at"
         " `{url}/capabilities`.",
     )
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["protocol"].choices = parsers.choices()
+        protocol_field = cast(serializers.ChoiceField, self.fields["protocol"])
+        protocol_field.choices = parsers.choices()
 
 
-class ProblemSerializer(serializers.Serializer):
-    path = serializers.CharField(help_text="A JSON path: `$.skills[0].name`.")
+class ProblemSerializer(serializers.Serializer[Problem]):
+    path = serializers.CharField(help_text="JSON path, such as `$.skills[0].name`.")
     message = serializers.CharField()
 
 
-class CapabilityKeySerializer(serializers.Serializer):
+class CapabilityKeySerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
     name = serializers.CharField()
 
 
 class RemovedCapabilitySerializer(CapabilityKeySerializer):
     breaking = serializers.SerializerMethodField(
-        help_text="Clients relied on it: a skill, tool, interface or scheme."
+        help_text="Whether clients may depend on it, as on a skill, a tool, an"
+        " interface or a security scheme."
     )
 
-    def get_breaking(self, removed) -> bool:
+    def get_breaking(self, removed: dict[str, str]) -> bool:
         return removal_breaks_clients(removed["kind"])
 
 
-class ChangesSerializer(serializers.Serializer):
-    """Capabilities that came, went, or say something else than before."""
+class ChangesSerializer(serializers.Serializer[Any]):
+    """Capabilities that were added, removed or changed."""
 
     added = CapabilityKeySerializer(many=True)
     removed = RemovedCapabilitySerializer(many=True)
     changed = CapabilityKeySerializer(many=True)
 
 
-class PreviewSerializer(serializers.Serializer):
-    """What a definition would be catalogued as."""
+class PreviewSerializer(serializers.Serializer[AgentRecord]):
+    """The agent as the definition describes it."""
 
     display_name = serializers.CharField()
     description = serializers.CharField(allow_blank=True)
@@ -239,23 +264,25 @@ class PreviewSerializer(serializers.Serializer):
     capabilities = CapabilitySnippetSerializer(many=True)
 
 
-class ReadingSerializer(serializers.Serializer):
-    """A definition examined: every error and warning with its place."""
+@extend_schema_serializer(component_name="Reading")
+class ParseResultSerializer(serializers.Serializer[ParseResult]):
+    """Every error and warning about a definition, and a preview if it is valid."""
 
-    valid = serializers.BooleanField()
+    valid = serializers.BooleanField(source="is_valid")
     protocol = serializers.CharField(allow_blank=True)
     spec_version = serializers.CharField(allow_blank=True)
-    errors = ProblemSerializer(many=True)
+    errors = ProblemSerializer(many=True)  # type: ignore[assignment]  # a declared field
     warnings = ProblemSerializer(many=True)
     preview = serializers.SerializerMethodField()
 
     @extend_schema_field(PreviewSerializer(allow_null=True))
-    def get_preview(self, reading):
-        return PreviewSerializer(reading.record).data if reading.is_valid else None
+    def get_preview(self, result: ParseResult) -> dict[str, Any] | None:
+        return PreviewSerializer(result.record).data if result.is_valid else None
 
 
-class OutcomeSerializer(EntryDetailSerializer):
-    """The entry, and what registering its definition did."""
+@extend_schema_serializer(component_name="Outcome")
+class IngestResultSerializer(EntryDetailSerializer):
+    """The entry, and what registering or refreshing its definition changed."""
 
     outcome = serializers.ChoiceField(choices=[result.value for result in Result])
     changes = ChangesSerializer(source="changes_made")
@@ -271,7 +298,9 @@ class OutcomeSerializer(EntryDetailSerializer):
         read_only_fields = fields
 
 
-class DefinitionChangeSerializer(ChangesSerializer, serializers.ModelSerializer):
+class DefinitionChangeSerializer(
+    ChangesSerializer, serializers.ModelSerializer[DefinitionChange]
+):
     class Meta:
         model = DefinitionChange
         fields = [
@@ -284,8 +313,8 @@ class DefinitionChangeSerializer(ChangesSerializer, serializers.ModelSerializer)
         ]
 
 
-class VersionSerializer(serializers.ModelSerializer):
-    """One version of the agent, and each change that led to it."""
+class VersionSerializer(serializers.ModelSerializer[AgentType]):
+    """One version of an agent, with the changes of its definition."""
 
     current = serializers.BooleanField()
     capability_count = serializers.IntegerField()
@@ -304,18 +333,20 @@ class VersionSerializer(serializers.ModelSerializer):
         ]
 
 
-class KindSerializer(serializers.Serializer):
+class KindSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a declared field
     protocol = serializers.CharField()
     discoverable = serializers.BooleanField()
 
 
-class StatsSerializer(serializers.Serializer):
-    """How many, of what; `kind` counts capabilities, the others entries."""
+class StatsSerializer(serializers.Serializer[dict[str, Any]]):
+    """Entries by status, protocol and source; capabilities by kind."""
 
     total = serializers.IntegerField()
     status = serializers.DictField(child=serializers.IntegerField())
     protocol = serializers.DictField(child=serializers.IntegerField())
-    source = serializers.DictField(child=serializers.IntegerField())
+    source = serializers.DictField(  # type: ignore[assignment]  # a declared field
+        child=serializers.IntegerField()
+    )
     kind = serializers.DictField(child=serializers.IntegerField())

@@ -10,7 +10,7 @@ router.register("catalog", CatalogEntryViewSet, basename="entry")
 router.register("kinds", KindViewSet, basename="kind")
 
 urlpatterns = [
-    # Before the entries: no id looks like that.
+    # Before the entries, whose URL pattern matches it too.
     path("catalog/compare", CompareView.as_view(), name="compare"),
     *router.urls,
     path("capabilities", CapabilityViewSet.as_view({"get": "list"})),

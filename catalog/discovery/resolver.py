@@ -254,7 +254,7 @@ class DefinitionResolver:
         earlier = parse_json_or_empty(
             self.stored_definition or (cached.body if cached else b"")
         )
-        document = introspection.merged_with(earlier)
+        document = introspection.merge_with(earlier)
         if self.stored_definition:
             document = introspector.complete(earlier, document)
         return build_resolved(
@@ -287,7 +287,7 @@ class DefinitionResolver:
         except TimeoutError:
             reason = "the server did not respond in time"
         else:
-            document = introspection.merged_with(earlier)
+            document = introspection.merge_with(earlier)
             return build_completed(found, document, parser, introspection.problem)
         if earlier:
             problem = f"{reason}: only its card was read again"

@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 def progress_bar(
-    items: Iterable[V] | None, label: str, length: int | None = None
+    items: Iterable[V], label: str, length: int | None = None
 ) -> "ProgressBar[V]":
     """Return a progress bar on stderr; it is hidden unless stderr is a terminal."""
     return click.progressbar(

@@ -13,7 +13,7 @@ from asgiref.sync import async_to_sync
 from django.db.models import Q
 from django.utils import timezone
 
-from capabilities.parsers import parse, source_for
+from capabilities.parsers import parse, get_source
 
 from ..conf import conf
 from ..discovery import ResolvedDefinition, resolver_for_entry, resolver_for_url
@@ -82,7 +82,7 @@ def register(
     `endpoint` is the agent's URL, for definitions that do not contain it.
     """
     record, warnings = parse(raw, protocol, endpoint)
-    source = source or source_for(record.protocol) or default_source
+    source = source or get_source(record.protocol) or default_source
     return replace(ingest(Definition(record, raw, source)), warnings=warnings)
 
 

@@ -27,7 +27,7 @@ def require_permission(
     def decorator(view: ViewFunction[P]) -> ViewFunction[P]:
         @wraps(view)
         def wrapper(
-            request: HttpRequest, *args: P.args, **kwargs: P.kwargs
+            request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs
         ) -> HttpResponseBase:
             if request.user.has_perm(permission):
                 return view(request, *args, **kwargs)

@@ -1,5 +1,5 @@
-# ruff: noqa: E501 - a drawing is one line
-"""One set of icons, drawn on a grid of 24 with a single stroke."""
+# ruff: noqa: E501 - one line per icon
+"""SVG icons: stroked paths in a view box of 24 by 24."""
 
 ICONS = {
     "search": '<circle cx="11" cy="11" r="7"/><path d="M20 20l-4-4"/>',
@@ -25,7 +25,7 @@ ICONS = {
     "user": '<circle cx="12" cy="8" r="4"/><path d="M4 21a8 8 0 0 1 16 0"/>',
     "copy": '<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M5 15V5h10"/>',
     "external": '<path d="M10 5H5v14h14v-5M14 4h6v6M20 4l-9 9"/>',
-    # One shape for each status, so that none needs its colour.
+    # Each status has its own shape, to be distinguishable without color.
     "active": '<circle cx="12" cy="12" r="8"/><path d="M8.5 12l2.5 2.5 4.5-5"/>',
     "degraded": '<path d="M12 4l9 16H3zM12 10v4M12 17v.01"/>',
     "offline": '<circle cx="12" cy="12" r="8"/><path d="M9 9l6 6M15 9l-6 6"/>',

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.utils import timezone
 from rest_framework import exceptions
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
@@ -86,7 +87,8 @@ def exception_handler(error: Exception, context: JSONObject) -> Response | None:
         return None
     set_rollback()
     request = context["request"]
-    request_id = get_request_id(getattr(request, "_request", request))
+    http_request = request._request if isinstance(request, Request) else request
+    request_id = get_request_id(http_request)
     response = Response(
         error_body(
             description.message, description.code, request_id, description.details
@@ -121,7 +123,7 @@ def describe_error(error: Exception) -> ErrorDescription | None:
 
 
 def get_error_code(error: exceptions.APIException) -> str:
-    """Return the stable code; a missing login may have the status 403 as well as 401."""
+    """Return the stable code; a missing login may have status 401 or 403."""
     if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
         return ERROR_CODE_BY_STATUS[401]
     return ERROR_CODE_BY_STATUS.get(error.status_code, ERROR_CODE_BY_STATUS[400])

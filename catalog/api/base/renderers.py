@@ -43,4 +43,7 @@ class JSONContentNegotiation(DefaultContentNegotiation):
         is_common = request.META.get("HTTP_ACCEPT", "*/*") in COMMON_ACCEPT_HEADERS
         if is_common and isinstance(first, JSONRenderer):
             return first, first.media_type
-        return super().select_renderer(request, renderers, format_suffix)
+        selected: tuple[BaseRenderer, str] = super().select_renderer(
+            request, renderers, format_suffix
+        )
+        return selected

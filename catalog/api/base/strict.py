@@ -89,7 +89,8 @@ def unknown_members(
         elif isinstance(field, Serializer) and isinstance(value, dict):
             yield from unknown_members(field, value, f"{prefix}{name}.")
         elif isinstance(field, ListSerializer) and isinstance(value, list):
+            child = field.child
             for n, item in enumerate(value):
-                if isinstance(item, dict):
+                if isinstance(child, Serializer) and isinstance(item, dict):
                     path = f"{prefix}{name}[{n}]."
-                    yield from unknown_members(field.child, item, path)
+                    yield from unknown_members(child, item, path)

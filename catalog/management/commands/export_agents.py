@@ -1,6 +1,7 @@
 from collections.abc import Callable
+from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from catalog.models import CatalogEntry
 from catalog.registration import export_lines
@@ -9,14 +10,17 @@ from ..progress import progress_bar
 
 
 class Command(BaseCommand):
-    help = "Write the catalog as JSON lines, which import_agents reads again."
+    help = "Export the catalog as JSON Lines, which import_agents can read."
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "-o", "--output", default="-", help="A file; standard output without it."
+            "-o",
+            "--output",
+            default="-",
+            help="File to write to. Standard output if not given.",
         )
 
-    def handle(self, *args, output, **options):
+    def handle(self, *args: Any, output: str, **options: Any) -> None:
         if output == "-":
             write_lines(self.stdout.write)
             return

@@ -1,12 +1,15 @@
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from capabilities.parsers import ParseError, parsers
+from catalog.ingestion import IngestResult
 from catalog.models import Source
 from catalog.outbound import FetchError, authorization_error
 from catalog.registration import (
@@ -20,110 +23,151 @@ from catalog.registration import (
 
 from ..progress import progress_bar
 
-URL = re.compile(r"[A-Za-z][\w+.-]*://")
-REFUSALS = (FetchError, ImportFailed, InvalidExportLine, ValidationError)
+URL_PATTERN = re.compile(r"[A-Za-z][\w+.-]*://")
+IMPORT_ERRORS = (FetchError, ImportFailed, InvalidExportLine, ValidationError)
 
 
 class UsageError(CommandError):
-    """Options that do not go together."""
+    """Invalid options, or options that cannot be combined."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, returncode=2)
 
 
 class Command(BaseCommand):
-    help = "Catalogue definitions from files, folders, URLs and exports (.jsonl)."
+    help = "Import definitions from files, folders, URLs and exports (.jsonl)."
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("targets", metavar="PATH_OR_URL", nargs="+")
-        parser.add_argument("--protocol", default="", help="Instead of recognising it.")
         parser.add_argument(
-            "--endpoint", default="", help="Where the agent of one file is."
+            "--protocol",
+            default="",
+            help="Protocol of the definitions. Detected if not given.",
+        )
+        parser.add_argument(
+            "--endpoint",
+            default="",
+            help="Endpoint of the agent, for a single AG-UI file.",
         )
         parser.add_argument(
             "--capabilities-url",
             default="",
-            help="Where one agent declares what it can do.",
+            help="URL of the capabilities, for a single AG-UI agent.",
         )
         parser.add_argument(
             "--authorization",
             default="",
-            help="An Authorization header for the host of one URL; never stored.",
+            help="Authorization header for the host of a single URL. Never stored.",
         )
         parser.add_argument(
-            "--warnings", action="store_true", help="Show the warnings as well."
+            "--warnings",
+            action="store_true",
+            help="Show warnings about the definitions.",
         )
 
-    def handle(self, *args, targets, protocol, warnings, **options):
+    def handle(self, *args: Any, targets: list[str], **options: Any) -> None:
+        protocol = options["protocol"]
         if protocol and protocol not in parsers:
-            known = ", ".join(parser.slug for parser in parsers)
-            raise UsageError(f"--protocol must be one of: {known}")
-        given = {
-            name: options[name]
-            for name in ("endpoint", "capabilities_url", "authorization")
-        }
-        items = list(targeted_items(targets, protocol, **given))
+            slugs = ", ".join(parser.slug for parser in parsers)
+            raise UsageError(f"--protocol must be one of: {slugs}")
+        items = list(
+            iter_items(
+                targets,
+                protocol,
+                endpoint=options["endpoint"],
+                capabilities_url=options["capabilities_url"],
+                authorization=options["authorization"],
+            )
+        )
         results: Counter[str] = Counter()
         lines: list[str] = []
         with progress_bar(items, "Importing") as progress:
             for item in progress:
-                lines += import_item(item, results, warnings)
+                lines += import_item(item, results, options["warnings"])
         if not items:
-            lines.append("There is nothing to import there.")
+            lines.append("No definitions found.")
         for line in lines:
             self.stderr.write(line, style_func=str)
-        self.stdout.write(summary(results))
-        if results["refused"]:
+        self.stdout.write(format_summary(results))
+        if results["rejected"]:
             raise SystemExit(1)
 
 
-def targeted_items(targets, protocol, endpoint, capabilities_url, authorization):
-    """What each target holds; options for a single agent are refused for several."""
-    urls = [target for target in targets if URL.match(target)]
+def iter_items(
+    targets: list[str],
+    protocol: str,
+    *,
+    endpoint: str,
+    capabilities_url: str,
+    authorization: str,
+) -> Iterator[ImportItem]:
+    """Yield the definitions of all targets.
+
+    Raise UsageError for an option that does not fit the number of targets.
+    """
+    urls = [target for target in targets if URL_PATTERN.match(target)]
     paths = [Path(target) for target in targets if target not in urls]
     if (authorization or capabilities_url) and len(urls) > 1:
-        raise UsageError("Give one URL at a time with what is meant for one.")
-    if fault := authorization_error(authorization):
-        raise UsageError(f"--authorization {fault}")
+        raise UsageError(
+            "--authorization and --capabilities-url can be used with one URL only"
+        )
+    if error := authorization_error(authorization):
+        raise UsageError(f"--authorization {error}")
     for url in urls:
-        given = (url, protocol, authorization, capabilities_url)
-        yield ImportItem(url, partial(import_url, *given))
+        yield ImportItem(
+            url, partial(import_url, url, protocol, authorization, capabilities_url)
+        )
     if endpoint:
         if len(paths) != 1 or not paths[0].is_file():
-            raise UsageError("--endpoint is for one file")
-        given = {"default_source": Source.IMPORT, "endpoint": endpoint}
+            raise UsageError("--endpoint can be used with one file only")
         raw = paths[0].read_bytes()
-        yield ImportItem(str(paths[0]), partial(register, raw, protocol, **given))
+        run = partial(
+            register, raw, protocol, default_source=Source.IMPORT, endpoint=endpoint
+        )
+        yield ImportItem(str(paths[0]), run)
         return
     yield from iter_import_items(paths, protocol)
 
 
-def import_item(item: ImportItem, results: Counter[str], warnings: bool) -> list[str]:
-    """Import it and count the result; the lines to print about it."""
-    reasons: list[str] = []
+def import_item(
+    item: ImportItem, results: Counter[str], show_warnings: bool
+) -> list[str]:
+    """Import an item and count its result; return the lines to print about it."""
     try:
-        outcome = item.run()
+        ingest_result = item.run()
     except ParseError as error:
-        reasons = [f"{p.path} {p.message}" for p in error.result.errors]
-    except REFUSALS as error:
-        reasons = [str(error)]
+        messages = [
+            f"{problem.path} {problem.message}" for problem in error.result.errors
+        ]
+    except IMPORT_ERRORS as error:
+        messages = [str(error)]
     except OSError as error:
-        reasons = [error.strerror or str(error)]
+        messages = [error.strerror or str(error)]
     else:
-        results[outcome.result] += 1
-        results["warnings"] += len(outcome.warnings)
-        everything = [f"{p.path} {p.message}" for p in outcome.warnings]
-        problem = outcome.entry.definition_problem
-        shown = everything if warnings else [problem] if problem else []
-        return [f"{item.name}: warning: {text}" for text in shown]
-    results["refused"] += 1
-    return [f"{item.name}: " + "\n  ".join(reasons)]
+        results[ingest_result.result] += 1
+        results["warnings"] += len(ingest_result.warnings)
+        return [
+            f"{item.name}: warning: {text}"
+            for text in select_warnings(ingest_result, show_warnings)
+        ]
+    results["rejected"] += 1
+    return [f"{item.name}: " + "\n  ".join(messages)]
 
 
-def summary(results: Counter[str]) -> str:
+def select_warnings(ingest_result: IngestResult, show_all: bool) -> list[str]:
+    """Return all warnings, or only why the definition is incomplete."""
+    if show_all:
+        return [
+            f"{problem.path} {problem.message}" for problem in ingest_result.warnings
+        ]
+    problem = ingest_result.entry.definition_problem
+    return [problem] if problem else []
+
+
+def format_summary(results: Counter[str]) -> str:
     text = (
         f"{results['created']} new, {results['updated']} updated,"
-        f" {results['unchanged']} unchanged, {results['refused']} refused"
+        f" {results['unchanged']} unchanged, {results['rejected']} rejected"
     )
     count = results["warnings"]
-    return f"{text}; {count} warnings (--warnings tells them)" if count else text
+    return f"{text}; {count} warnings (shown with --warnings)" if count else text

@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.core.management.base import BaseCommand
 
 from catalog.models import CatalogEntry
@@ -7,12 +9,16 @@ from ..progress import progress_bar
 
 
 class Command(BaseCommand):
-    help = "Rebuild the search index: needed only if it was damaged from outside."
+    help = (
+        "Rebuild the search index. Needed only after the index was damaged or the"
+        " database was edited by hand."
+    )
 
-    def handle(self, *args, **options):
-        length, count = CatalogEntry.objects.count(), 0
-        with progress_bar(None, "Indexing", length) as progress:
-            for indexed in rebuild_index():
-                progress.update(indexed)
-                count += indexed
-        self.stdout.write(f"{count} entries indexed")
+    def handle(self, *args: Any, **options: Any) -> None:
+        indexed_count = 0
+        entries = range(CatalogEntry.objects.count())
+        with progress_bar(entries, "Indexing") as progress:
+            for count in rebuild_index():
+                progress.update(count)
+                indexed_count += count
+        self.stdout.write(f"{indexed_count} entries indexed")

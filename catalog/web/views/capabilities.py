@@ -24,7 +24,7 @@ def capability_list(request: HttpRequest) -> HttpResponse:
     page, window = search_in_window(search_query, window)
     previous, rows = window.split_items(page.items)
     kind_labels = dict(kinds.choices())
-    kind_counts = search.kind_counts(search_query.q)
+    kind_counts = search.count_by_kind(search_query.q)
     context = {
         "tab": "capabilities",
         "query": search_query.q,
@@ -66,7 +66,7 @@ def search_in_window(
 def capability_detail(request: HttpRequest, key: str) -> HttpResponse:
     """Show all agents with a capability, in any status."""
     kind, name = split_key(key) or ("", key)
-    capabilities = list(Capability.objects.offered(kind, name))
+    capabilities = list(Capability.objects.current_offers(kind, name))
     if kind not in discoverable_kinds() or not capabilities:
         raise Http404(f"No agent offers {name}")
     context = {

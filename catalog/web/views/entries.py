@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from capabilities.features import FEATURE_LABELS, FLAG_LABELS
-from capabilities.parsers import connection_for, parsers
+from capabilities.parsers import get_connection, parsers
 
 from ...comparison import (
     CHOSEN_PARAMETER,
@@ -203,7 +203,7 @@ def entry_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
         "capabilities": capabilities,
         "discoverable": [row for row in capabilities if row.discoverable],
         "technical": [row for row in capabilities if not row.discoverable],
-        "connection": connection_for(
+        "connection": get_connection(
             agent_type.definition, agent_type.protocol, agent_type.endpoint
         ),
         "versions": versions[:MAX_VERSIONS],

@@ -1,17 +1,25 @@
+from typing import TYPE_CHECKING, Any
+
+from django import forms
 from django.contrib import admin
 from django.db.models import JSONField
-from django.http import Http404
+from django.http import Http404, HttpRequest
 
 from catalog.forms import JSONObjectField
 
 from . import service
-from .models import CapabilityRegistration
+from .models import CapabilityRegistration, RegistrationQuerySet
 from .service import AlreadyRegisteredError
+
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[CapabilityRegistration]
+else:
+    ModelAdmin = admin.ModelAdmin
 
 
 @admin.register(CapabilityRegistration)
-class CapabilityRegistrationAdmin(admin.ModelAdmin):
-    """Offers to take traffic; programs make most of them through the API."""
+class CapabilityRegistrationAdmin(ModelAdmin):
+    """Registrations; most of them are made through the API."""
 
     list_display = ["capability", "entry", "version", "priority", "intent", "health"]
     list_filter = ["intent", "declared"]
@@ -31,30 +39,42 @@ class CapabilityRegistrationAdmin(admin.ModelAdmin):
         *readonly_fields,
     ]
 
-    def get_queryset(self, request):
-        return super().get_queryset(request).with_state().defer("window")
+    def get_queryset(self, request: HttpRequest) -> RegistrationQuerySet:
+        return CapabilityRegistration.objects.with_state().defer("window")
 
-    def get_readonly_fields(self, request, obj=None):
-        fixed = ["entry", "capability"] if obj else []
-        return [*fixed, *self.readonly_fields]
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: CapabilityRegistration | None = None
+    ) -> list[str]:
+        fixed_fields = ["entry", "capability"] if obj else []
+        return [*fixed_fields, *self.readonly_fields]
 
     @admin.display(description="Health")
-    def health(self, registration):
+    def health(self, registration: CapabilityRegistration) -> str:
         return registration.health
 
-    def get_deleted_objects(self, objs, request):
-        """The offers alone: what is counted of them could be thousands of lines."""
-        offers = [str(offer) for offer in objs]
-        return offers, {"registrations": len(offers)}, set(), []
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Return the registrations only; their counts could be thousands of rows."""
+        registrations = [str(registration) for registration in objs]
+        return registrations, {"registrations": len(registrations)}, set(), []
 
-    def save_model(self, request, obj, form, change):
-        """Through the same door as the API, so that events are told."""
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: CapabilityRegistration,
+        form: "forms.ModelForm[CapabilityRegistration]",
+        change: bool,
+    ) -> None:
+        """Save through the service, which publishes events."""
         try:
             if change:
-                changes = {n: form.cleaned_data[n] for n in form.changed_data}
+                changes = {name: form.cleaned_data[name] for name in form.changed_data}
                 service.update(obj, changes)
             else:
                 service.add_registration(obj)
         except (CapabilityRegistration.DoesNotExist, AlreadyRegisteredError) as error:
-            # Between looking at the form and writing it down, somebody was quicker.
-            raise Http404("Somebody changed this meanwhile") from error
+            # Another user removed or added it after the form was validated.
+            raise Http404(
+                "Another user changed or removed this registration."
+            ) from error

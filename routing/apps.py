@@ -2,12 +2,12 @@ from django.apps import AppConfig
 
 
 class RoutingConfig(AppConfig):
-    """Who takes the next request."""
+    """Registrations of agents for capabilities, and routing decisions."""
 
     name = "routing"
     default_auto_field = "django.db.models.BigAutoField"
 
-    def ready(self):
+    def ready(self) -> None:
         from django.db.models.signals import post_delete
 
         from catalog.events import subscribe
@@ -15,13 +15,13 @@ class RoutingConfig(AppConfig):
         from catalog.worker import add_periodic_task
 
         from . import cleanup, config_agents, events
-        from .health_checks import HealthChecks
+        from .health_checks import RegistrationSource
         from .models import CapabilityRegistration
 
         subscribe(config_agents.sync_ingested_entry)
         subscribe(events.publish_agent_health)
-        register_probe_source(HealthChecks())
+        register_probe_source(RegistrationSource())
         add_periodic_task(cleanup.remove_drained, seconds=5.0)
         add_periodic_task(cleanup.delete_old_counts, seconds=600.0)
-        # Registrations also go with their agent, where no code of ours is asked.
+        # Deleting an agent also deletes its registrations, without our service.
         post_delete.connect(events.publish_unregistered, sender=CapabilityRegistration)

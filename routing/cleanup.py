@@ -1,4 +1,4 @@
-"""What time alone does to registrations."""
+"""Periodic removal of drained registrations and old counts."""
 
 from datetime import timedelta
 
@@ -13,18 +13,24 @@ CHECK_HOUR_RETENTION = timedelta(days=2)
 
 
 def remove_drained() -> int:
-    """Remove what has drained; how many that was."""
+    """Remove registrations that have finished draining; return how many."""
     drained = CapabilityRegistration.objects.filter(drain_until__lte=timezone.now())
     return service.remove_registrations(drained)
 
 
 def delete_old_counts() -> None:
-    """Old counts; of requests of more than an hour ago the last one is still needed."""
+    """Delete old counts of checks and requests.
+
+    The latest request count that is older than an hour is not deleted: the number of
+    requests in the last hour is computed from it.
+    """
     now = timezone.now()
     CheckHour.objects.filter(hour__lt=now - CHECK_HOUR_RETENTION).delete()
-    old = RequestSecond.objects.filter(
+    old_counts = RequestSecond.objects.filter(
         second__lte=int(now.timestamp()) - SECONDS_PER_HOUR
     )
-    same = old.filter(registration=OuterRef("registration"))
-    later = same.filter(second__gt=OuterRef("second"))
-    RequestSecond.objects.filter(pk__in=old.filter(Exists(later)).values("pk")).delete()
+    later_counts = old_counts.filter(
+        registration=OuterRef("registration"), second__gt=OuterRef("second")
+    )
+    superseded = old_counts.filter(Exists(later_counts))
+    RequestSecond.objects.filter(pk__in=superseded.values("pk")).delete()

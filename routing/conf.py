@@ -3,13 +3,13 @@
 from catalog.conf import number_setting
 
 
-class Settings:
-    """What a project may set, each under the prefix `AGENTLENS_`. Times in seconds."""
+class RoutingSettings:
+    """Settings that a project may define with the prefix `AGENTLENS_`, in seconds."""
 
-    # How long a reported load is believed; after that it counts as unknown.
+    # How long a reported gauge is valid; after that its value is unknown.
     GAUGE_LIFETIME: float = number_setting(300.0, least=1)
     # How long a draining registration is kept before it is removed.
     DRAIN_SECONDS: float = number_setting(60.0, least=0)
 
 
-conf = Settings()
+conf = RoutingSettings()

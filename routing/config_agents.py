@@ -1,4 +1,4 @@
-"""Configuration agents offer what their file declares, and no longer what it drops."""
+"""Registrations of configuration agents, synchronized with their files."""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,11 @@ CONFIG_PROTOCOL, CONFIG_CAPABILITY_KIND = "config", "config.capability"
 
 
 def sync_ingested_entry(event: Any) -> None:
-    """Also when nothing changed: importing again mends what went wrong before."""
+    """Synchronize the registrations of an ingested configuration agent.
+
+    An unchanged definition is synchronized too, so that importing a file again repairs
+    its registrations.
+    """
     if isinstance(event, EntryIngested):
         entries = CatalogEntry.objects.filter(agent_type__protocol=CONFIG_PROTOCOL)
         if entries.filter(pk=event.entry_id).exists():
@@ -24,29 +28,31 @@ def sync_ingested_entry(event: Any) -> None:
 
 @transaction.atomic
 def sync_registrations(entry_id: UUID) -> None:
-    """Make the registrations what the file says; those made by hand stay."""
-    # Whoever comes second sees what the first did, and the latest definition.
-    agents = CatalogEntry.objects.select_for_update(no_key=True)
-    entry = agents.filter(pk=entry_id).first()
+    """Register, update and unregister what the file declares; keep the others."""
+    # Concurrent calls wait for this lock, and then read the latest definition.
+    entries = CatalogEntry.objects.select_for_update(no_key=True)
+    entry = entries.filter(pk=entry_id).first()
     if entry is None:
         return
     rows = CapabilityRegistration.objects.select_for_update().defer("window")
-    known = {row.capability: row for row in rows.present().filter(entry=entry)}
-    for name, offer in declared(entry).items():
-        registration = known.pop(name, None)
+    existing = {row.capability: row for row in rows.present().filter(entry=entry)}
+    for name, fields in get_declared_capabilities(entry).items():
+        registration = existing.pop(name, None)
         if registration is None:
-            service.register(entry, name, declared=True, **offer)
+            service.register(entry, name, declared=True, **fields)
         elif registration.declared:
-            # What drains is on its way out; the file says that it is not.
-            back = {"intent": DesiredState.ACTIVE} if registration.drain_until else {}
-            service.update(registration, offer | back)
-    for registration in known.values():
+            changes = dict(fields)
+            if registration.drain_until:
+                # The file still declares the capability, so stop draining.
+                changes["intent"] = DesiredState.ACTIVE
+            service.update(registration, changes)
+    for registration in existing.values():
         if registration.declared:
             service.unregister(registration)
 
 
-def declared(entry: CatalogEntry) -> dict[str, dict[str, Any]]:
-    """By name, what the definition says of each capability."""
+def get_declared_capabilities(entry: CatalogEntry) -> dict[str, dict[str, Any]]:
+    """Return the fields of each registration that the definition declares, by name."""
     capabilities = entry.agent_type.capabilities.filter(kind=CONFIG_CAPABILITY_KIND)
     return {
         row.name: {

@@ -1,4 +1,4 @@
-"""Who takes the next request for a capability, and how its providers are."""
+"""Routing decisions: the providers of a capability in the order to try them."""
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -17,25 +17,26 @@ from .strategies import STRATEGIES, RankedCandidate, RoutingCandidate
 
 DEFAULT_STRATEGY = "priority"
 SUGGESTION_LIMIT = 20
-# Comparing takes its time: only with so many, that share the start of such a word.
-COMPARED, WORDS, STEM = 300, 5, 4
+# Comparing names is slow, so only some names are compared: those that contain the
+# first letters of one of the first words.
+COMPARISON_LIMIT, WORD_LIMIT, PREFIX_LENGTH = 300, 5, 4
 
 
 class UnknownStrategyError(ValueError):
-    """Not one of the four."""
+    """There is no routing strategy of this name."""
 
 
 class MetadataFilterError(ValueError):
-    """Not a JSON object."""
+    """The metadata filter is not a valid JSON object."""
 
 
 class NoProvidersError(LookupError):
-    """No registration for this capability at all."""
+    """No agent is registered for the capability."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingRequest:
-    """What a caller wants to know; `peek` leaves the rotation where it is."""
+    """What to decide; with `peek` the rotation does not advance."""
 
     capability: str
     version: str = ""
@@ -47,36 +48,49 @@ class RoutingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Providers in the order to try them, and of how many these are."""
+    """The providers to try, in order, and counts of all that match the request."""
 
     capability: str
     strategy: str
     order: list[RankedCandidate]
-    total: int
-    healthy: int
+    total_providers: int
+    healthy_providers: int
 
 
-def decide(question: RoutingRequest) -> Decision:
-    """The order the strategy gives; raises when nobody offers the capability."""
-    if question.strategy not in STRATEGIES:
-        raise UnknownStrategyError(question.strategy)
-    everyone = get_providers(question.capability)
-    if not everyone:
-        raise NoProvidersError(question.capability)
-    asked = [one for one in everyone if fits(one, question)]
-    shown = [one for one in asked if question.include_unhealthy or one.takes_traffic]
-    taken = turn(question) if any(one.takes_traffic for one in shown) else 0
-    order = STRATEGIES[question.strategy](list(map(build_candidate, shown)), taken)
-    healthy = sum(one.is_healthy for one in asked)
-    return Decision(question.capability, question.strategy, order, len(asked), healthy)
+def decide(request: RoutingRequest) -> Decision:
+    """Return the order given by the strategy.
+
+    Raises UnknownStrategyError, or NoProvidersError if nothing is registered for the
+    capability.
+    """
+    rank = STRATEGIES.get(request.strategy)
+    if rank is None:
+        raise UnknownStrategyError(request.strategy)
+    providers = get_providers(request.capability)
+    if not providers:
+        raise NoProvidersError(request.capability)
+    matching = [item for item in providers if matches_request(item, request)]
+    included = [
+        item for item in matching if request.include_unhealthy or item.takes_traffic
+    ]
+    # Do not count turns that no provider can take.
+    has_traffic = any(item.takes_traffic for item in included)
+    turn = get_turn(request) if has_traffic else 0
+    return Decision(
+        capability=request.capability,
+        strategy=request.strategy,
+        order=rank([build_candidate(item) for item in included], turn),
+        total_providers=len(matching),
+        healthy_providers=sum(item.is_healthy for item in matching),
+    )
 
 
-def turn(question: RoutingRequest) -> int:
-    """Only a balanced choice moves the rotation on."""
-    if question.strategy != "load_balance":
+def get_turn(request: RoutingRequest) -> int:
+    """Return the turn of the rotation; only `load_balance` has one."""
+    if request.strategy != "load_balance":
         return 0
-    take = rotation.peek_turn if question.peek else rotation.next_turn
-    return take(question.capability, question.version)
+    get_number = rotation.peek_turn if request.peek else rotation.next_turn
+    return get_number(request.capability, request.version)
 
 
 def build_candidate(registration: RegistrationMetricsMixin) -> RoutingCandidate:
@@ -92,56 +106,66 @@ def build_candidate(registration: RegistrationMetricsMixin) -> RoutingCandidate:
     )
 
 
-def fits(registration: RegistrationMetricsMixin, question: RoutingRequest) -> bool:
-    if question.version and registration.version != question.version:
+def matches_request(
+    registration: RegistrationMetricsMixin, request: RoutingRequest
+) -> bool:
+    """Return whether version and metadata match the request."""
+    if request.version and registration.version != request.version:
         return False
+    metadata = registration.metadata
     return all(
-        key in registration.metadata and matches(registration.metadata[key], wanted)
-        for key, wanted in question.metadata.items()
+        key in metadata and matches_value(metadata[key], wanted)
+        for key, wanted in request.metadata.items()
     )
 
 
-def matches(stored: Any, wanted: Any) -> bool:
-    """Equal; or, in a stored list, contained: one value, or each of a list."""
+def matches_value(stored: Any, wanted: Any) -> bool:
+    """Return whether values are equal, or a stored list contains all wanted ones."""
     if not isinstance(stored, list):
-        return same(stored, wanted)
-    many = wanted if isinstance(wanted, list) else [wanted]
-    return all(any(same(item, one) for item in stored) for one in many)
+        return is_same_json(stored, wanted)
+    wanted_items = wanted if isinstance(wanted, list) else [wanted]
+    return all(
+        any(is_same_json(item, wanted_item) for item in stored)
+        for wanted_item in wanted_items
+    )
 
 
-def same(stored: Any, wanted: Any) -> bool:
-    """As JSON sees it, where 1 is not true."""
-    if isinstance(stored, dict) and isinstance(wanted, dict):
-        keys = stored.keys() == wanted.keys()
-        return keys and all(same(stored[key], wanted[key]) for key in stored)
-    if isinstance(stored, list) and isinstance(wanted, list):
-        return len(stored) == len(wanted) and all(map(same, stored, wanted))
-    return isinstance(stored, bool) == isinstance(wanted, bool) and stored == wanted
+def is_same_json(first: Any, second: Any) -> bool:
+    """Compare JSON values; unlike in Python, 1 and true are different."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        same_keys = first.keys() == second.keys()
+        return same_keys and all(is_same_json(first[key], second[key]) for key in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(is_same_json, first, second))
+    return isinstance(first, bool) == isinstance(second, bool) and first == second
 
 
 def parse_metadata_filter(text: str) -> dict[str, Any]:
+    """Return the filter as a dict, {} if empty; raise MetadataFilterError."""
+    if not text:
+        return {}
     problems = Problems()
     try:
-        wanted = read_json(text.encode(errors="replace"), problems) if text else {}
+        metadata = read_json(text.encode(errors="replace"), problems)
     except UnreadableDocument as error:
         raise MetadataFilterError(f"metadata_filter {error}") from error
-    for first in (*problems.errors, *problems.warnings):
-        message = first.message.partition(";")[0]
-        raise MetadataFilterError(f"metadata_filter {first.path} {message}")
-    return wanted
+    for problem in (*problems.errors, *problems.warnings):
+        # Warnings add what is done about them, such as "; the last value is used".
+        message = problem.message.partition(";")[0]
+        raise MetadataFilterError(f"metadata_filter at {problem.path}: {message}")
+    return metadata
 
 
 def suggest_capabilities(capability: str) -> list[str]:
-    """Names that somebody does offer, the closest first."""
+    """Return names of registered capabilities, the most similar ones first."""
     wanted = capability[:REGISTRATION_NAME_LIMIT]
     words = [word for word in wanted.lower().split("-") if word]
-    alike = Q(capability__startswith=wanted[:1].lower())
-    for word in words[:WORDS]:
-        alike |= Q(capability__contains=word[:STEM])
-    offered = CapabilityRegistration.objects.present().order_by("capability")
-    names = offered.values_list("capability", flat=True).distinct()
-    some = list(names.filter(alike)[:COMPARED])
-    close = get_close_matches(wanted, some, SUGGESTION_LIMIT, cutoff=0.4)
-    return list(dict.fromkeys([*close, *some, *names[:SUGGESTION_LIMIT]]))[
-        :SUGGESTION_LIMIT
-    ]
+    similar = Q(capability__startswith=wanted[:1].lower())
+    for word in words[:WORD_LIMIT]:
+        similar |= Q(capability__contains=word[:PREFIX_LENGTH])
+    registrations = CapabilityRegistration.objects.present().order_by("capability")
+    names = registrations.values_list("capability", flat=True).distinct()
+    similar_names = list(names.filter(similar)[:COMPARISON_LIMIT])
+    closest = get_close_matches(wanted, similar_names, SUGGESTION_LIMIT, cutoff=0.4)
+    ordered = [*closest, *similar_names, *names[:SUGGESTION_LIMIT]]
+    return list(dict.fromkeys(ordered))[:SUGGESTION_LIMIT]

@@ -1,6 +1,7 @@
-"""What happens to registrations, told after commit on `/ws/capabilities`."""
+"""Events of registrations, sent to `/ws/capabilities` after commit."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from capabilities.validators import capability_name_error
 from catalog.events import (
+    EventConsumerMixin,
     LiveConsumer,
     LiveStream,
     StateChanged,
@@ -23,14 +25,16 @@ REGISTRY_GROUP = "capabilities"
 HEALTH_CHECK_FAILED = "HEALTH_CHECK_FAILED"
 
 
-def format_timestamp(moment=None) -> str | None:
-    """RFC 3339 in UTC, to the second, as everywhere in the registry."""
+def format_timestamp(moment: datetime | None) -> str | None:
+    """Return RFC 3339 in UTC, to the second; the whole registry uses this format."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment else None
 
 
-def publish_event(kind: str, registration: CapabilityRegistration, **data: Any) -> None:
-    told = {
-        "type": kind,
+def publish_event(
+    event_type: str, registration: CapabilityRegistration, data: dict[str, Any]
+) -> None:
+    message = {
+        "type": event_type,
         "data": {
             "agent_id": registration.agent_id,
             "capability": registration.capability,
@@ -38,47 +42,48 @@ def publish_event(kind: str, registration: CapabilityRegistration, **data: Any) 
         },
         "timestamp": format_timestamp(timezone.now()),
     }
-    transaction.on_commit(lambda: send_to_group(REGISTRY_GROUP, told), robust=True)
+    transaction.on_commit(lambda: send_to_group(REGISTRY_GROUP, message), robust=True)
 
 
 def publish_registered(registration: CapabilityRegistration) -> None:
-    publish_event("capability_registered", registration, priority=registration.priority)
+    data = {"priority": registration.priority}
+    publish_event("capability_registered", registration, data)
 
 
 def publish_updated(
     registration: CapabilityRegistration, changed: Iterable[str]
 ) -> None:
-    told = {"priority": registration.priority, "changed": sorted(changed)}
-    publish_event("capability_updated", registration, **told)
+    data = {"priority": registration.priority, "changed": sorted(changed)}
+    publish_event("capability_updated", registration, data)
 
 
-def publish_unregistered(instance: CapabilityRegistration, **signalled: Any) -> None:
-    told = {"registration_id": instance.pk}
-    publish_event("capability_unregistered", instance, **told)
+def publish_unregistered(instance: CapabilityRegistration, **kwargs: Any) -> None:
+    """Handle the `post_delete` signal."""
+    data = {"registration_id": instance.pk}
+    publish_event("capability_unregistered", instance, data)
 
 
 def publish_health_changed(
     registration: CapabilityRegistration, before: str, after: str, error: str
 ) -> None:
-    """Between states of the catalog that mean another health here."""
-    old, new = HEALTH_BY_STATUS[before], HEALTH_BY_STATUS[after]
-    if old == new:
+    """Publish a change between two states, unless both mean the same health."""
+    old_health, new_health = HEALTH_BY_STATUS[before], HEALTH_BY_STATUS[after]
+    if old_health == new_health:
         return
-    told = {"old_status": old, "new_status": new}
+    data = {"old_status": old_health, "new_status": new_health}
     if error:
-        told |= {"error": error, "code": HEALTH_CHECK_FAILED}
-    publish_event("capability_health_changed", registration, **told)
+        data |= {"error": error, "code": HEALTH_CHECK_FAILED}
+    publish_event("capability_health_changed", registration, data)
 
 
 def publish_agent_health(event: Any) -> None:
-    """What an agent's new state means for each of its offers."""
+    """Publish the new health of the agent's registrations after a change of state."""
     if not isinstance(event, StateChanged):
         return
-    offers = CapabilityRegistration.objects.present().defer("window", "metadata")
-    for registration in offers.filter(entry=event.entry_id):
-        before, after = (
-            get_state(registration, state) for state in (event.before, event.after)
-        )
+    registrations = CapabilityRegistration.objects.present().defer("window", "metadata")
+    for registration in registrations.filter(entry=event.entry_id):
+        before = get_state(registration, event.before)
+        after = get_state(registration, event.after)
         publish_health_changed(registration, before, after, event.error)
 
 
@@ -86,39 +91,46 @@ def current_state(registration: CapabilityRegistration) -> str:
     return get_state(registration, registration.entry.status)
 
 
-def get_state(registration: CapabilityRegistration, state: str) -> str:
-    """A check of its own tells how it is, unless its agent is given up."""
-    own = registration.has_own_check and state != Status.DEPRECATED
-    return registration.check_state if own else state
+def get_state(registration: CapabilityRegistration, agent_state: str) -> str:
+    """Return the state of the registration's own check, or else of its agent.
+
+    A deprecated agent always counts as deprecated.
+    """
+    if registration.has_own_check and agent_state != Status.DEPRECATED:
+        return registration.check_state
+    return agent_state
 
 
-class RegistryEventsMixin:
-    """Every event, or those of the capabilities named in `?capability=`."""
+class RegistryEventsMixin(EventConsumerMixin):
+    """Registry events, optionally limited to the capabilities in `?capability=`."""
 
     permission = "routing.view_capabilityregistration"
     group = REGISTRY_GROUP
+    scope: dict[str, Any]
     allowed_parameters = ("capability",)
 
     @classmethod
     def query_error(cls, query: bytes) -> str:
-        """A name that no capability has would be waited for in vain."""
-        names = query_parameters(query).get("capability", [])
-        wrong = next((name for name in names if capability_name_error(name)), None)
-        told = "" if wrong is None else f"capability {capability_name_error(wrong)}"
-        return super().query_error(query) or told
+        """Return what is wrong with the query string, or '' if it is valid."""
+        if error := super().query_error(query):
+            return error
+        for name in query_parameters(query).get("capability", []):
+            if error := capability_name_error(name):
+                return f"capability {error}"
+        return ""
 
     @cached_property
     def capabilities(self) -> set[str]:
         return set(query_parameters(self.scope["query_string"]).get("capability", []))
 
     def wants_event(self, content: dict[str, Any]) -> bool:
-        told = content["data"]["capability"]
-        return not self.capabilities or told in self.capabilities
+        capability = content["data"]["capability"]
+        return not self.capabilities or capability in self.capabilities
 
 
 class RegistryConsumer(RegistryEventsMixin, LiveConsumer):
-    """Over a WebSocket."""
+    """Registry events over a WebSocket."""
 
 
 class RegistryStream(RegistryEventsMixin, LiveStream):
-    """As server-sent events."""
+    """Registry events as server-sent events."""

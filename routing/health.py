@@ -1,4 +1,4 @@
-"""How capabilities are, computed from their providers whenever somebody asks."""
+"""The health of capabilities, computed from their providers."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
@@ -13,7 +13,7 @@ from .models import CapabilityRegistration, DesiredState, RegistrationMetricsMix
 
 @dataclass(frozen=True, slots=True)
 class CapabilityHealth:
-    """How many providers of a capability are healthy, and, where asked, each one."""
+    """The number of healthy providers of a capability, optionally with providers."""
 
     capability: str
     healthy_providers: int
@@ -22,12 +22,12 @@ class CapabilityHealth:
 
     @property
     def health(self) -> str:
-        return overall(self.healthy_providers, self.total_providers)
+        return combine_provider_health(self.healthy_providers, self.total_providers)
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryHealth:
-    """How the capabilities are together, and those of them that are asked for."""
+    """Counts over all capabilities; `capabilities` may leave some of them out."""
 
     overall_health: str
     healthy_capabilities: int
@@ -36,45 +36,50 @@ class RegistryHealth:
     capabilities: list[CapabilityHealth]
 
 
-def overall(healthy: int, total: int) -> str:
-    """Of a capability: two thirds of its providers are enough, and none is too few."""
+def combine_provider_health(healthy: int, total: int) -> str:
+    """Return the health of a capability: healthy from two thirds of its providers."""
     if not healthy:
         return "unhealthy"
     return "healthy" if 3 * healthy >= 2 * total else "degraded"
 
 
-def overall_of(healths: Iterable[str]) -> str:
-    """Of everything: healthy or unhealthy only if all are."""
-    kinds = set(healths)
-    if kinds <= {"healthy"}:
+def combine_capability_health(healths: Iterable[str]) -> str:
+    """Return the overall health: healthy or unhealthy only if all capabilities are."""
+    distinct = set(healths)
+    if distinct <= {"healthy"}:
         return "healthy"
-    return "unhealthy" if kinds == {"unhealthy"} else "degraded"
+    return "unhealthy" if distinct == {"unhealthy"} else "degraded"
 
 
 def summarize_capability(
     capability: str, providers: Sequence[RegistrationMetricsMixin]
 ) -> CapabilityHealth:
-    """Return how a capability is, by its providers."""
-    healthy = sum(one.is_healthy for one in providers)
+    healthy = sum(provider.is_healthy for provider in providers)
     return CapabilityHealth(capability, healthy, len(providers), providers)
 
 
-def summarize_registry(left_out: Container[str] = ()) -> RegistryHealth:
-    """All capabilities together, and each one that is not left out."""
-    each = [CapabilityHealth(*row) for row in counted()]
-    counts = Counter(one.health for one in each)
+def summarize_registry(excluded_healths: Container[str] = ()) -> RegistryHealth:
+    """Return counts over all capabilities, and those without an excluded health."""
+    summaries = count_providers()
+    counts = Counter(summary.health for summary in summaries)
     return RegistryHealth(
-        overall_health=overall_of(counts),
+        overall_health=combine_capability_health(counts),
         healthy_capabilities=counts["healthy"],
         degraded_capabilities=counts["degraded"],
         unhealthy_capabilities=counts["unhealthy"],
-        capabilities=[one for one in each if one.health not in left_out],
+        capabilities=[
+            summary for summary in summaries if summary.health not in excluded_healths
+        ],
     )
 
 
-def counted():
-    """For each capability how many of its providers are well, and how many it has."""
-    offers = CapabilityRegistration.objects.present().with_state()
-    well = Q(intent=DesiredState.ACTIVE, state=Status.ACTIVE)
-    counts = {"healthy": Count("pk", filter=well), "total": Count("pk")}
-    return offers.order_by("capability").values_list("capability").annotate(**counts)
+def count_providers() -> list[CapabilityHealth]:
+    """Return each capability with its healthy and all providers, in order of name."""
+    registrations = CapabilityRegistration.objects.present().with_state()
+    is_healthy = Q(intent=DesiredState.ACTIVE, state=Status.ACTIVE)
+    rows = registrations.order_by("capability").values("capability")
+    rows = rows.annotate(healthy=Count("pk", filter=is_healthy), total=Count("pk"))
+    return [
+        CapabilityHealth(row["capability"], row["healthy"], row["total"])
+        for row in rows
+    ]

@@ -1,4 +1,4 @@
-"""What callers report of the requests they sent, and the figures it makes."""
+"""Reports of callers about their requests, and the metrics computed from them."""
 
 import time
 from array import array
@@ -21,7 +21,7 @@ SECONDS_PER_HOUR = 3600
 
 @dataclass(frozen=True, slots=True)
 class RequestOutcome:
-    """One request that a provider was sent, as its caller saw it."""
+    """The outcome of one request to a provider, as its caller saw it."""
 
     ok: bool
     response_time_ms: int | None = None
@@ -29,63 +29,74 @@ class RequestOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
+    """Outcomes of requests, and new values of gauges by field name."""
+
     outcomes: list[RequestOutcome] = field(default_factory=list)
     gauges: dict[str, Any] = field(default_factory=dict)
 
 
 def pack_outcomes(outcomes: Iterable[RequestOutcome]) -> bytes:
-    """Four bytes each: the time, -1 where nobody told, and a bit for success."""
-    return array(
-        "i",
-        (
-            (-1 if o.response_time_ms is None else o.response_time_ms) * 2 + o.ok
-            for o in outcomes
-        ),
-    ).tobytes()
+    """Return four bytes for each outcome.
+
+    The lowest bit is set for a success. The other bits hold the response time in
+    milliseconds, -1 if it is unknown.
+    """
+    numbers = array("i")
+    for outcome in outcomes:
+        milliseconds = outcome.response_time_ms
+        numbers.append((-1 if milliseconds is None else milliseconds) * 2 + outcome.ok)
+    return numbers.tobytes()
 
 
-def unpack_outcomes(window: bytes) -> list[RequestOutcome]:
+def unpack_outcomes(window: bytes | memoryview) -> list[RequestOutcome]:
+    """Return the outcomes in packed bytes; PostgreSQL returns a memoryview."""
     numbers = array("i")
     numbers.frombytes(bytes(window))
-    return [RequestOutcome(bool(n & 1), n >> 1 if n >= 0 else None) for n in numbers]
+    return [
+        RequestOutcome(bool(number & 1), number >> 1 if number >= 0 else None)
+        for number in numbers
+    ]
 
 
 def compute_metrics(outcomes: list[RequestOutcome]) -> dict[str, Any]:
-    """Over exactly these requests; a figure that nobody can tell is None."""
+    """Return the metrics by field name; None if there is nothing to compute from."""
     times = sorted(
-        o.response_time_ms for o in outcomes if o.response_time_ms is not None
+        outcome.response_time_ms
+        for outcome in outcomes
+        if outcome.response_time_ms is not None
     )
+    success_rate = fmean(outcome.ok for outcome in outcomes) if outcomes else None
     return {
         "response_time_avg_ms": fmean(times) if times else None,
         "response_time_p95_ms": percentile(times, 0.95),
         "response_time_p99_ms": percentile(times, 0.99),
-        "success_rate": fmean(o.ok for o in outcomes) if outcomes else None,
+        "success_rate": success_rate,
     }
 
 
 @transaction.atomic
 def record_report(registration_id: str, report: Report) -> bool:
-    """Add a report to what is known; False when there is no such registration."""
-    mine = CapabilityRegistration.objects.present().select_for_update()
-    registration = mine.filter(pk=registration_id).first()
+    """Save a report; return False if there is no registration with this ID."""
+    rows = CapabilityRegistration.objects.present().select_for_update()
+    registration = rows.filter(pk=registration_id).first()
     if registration is None:
         return False
+    now = timezone.now()
     changes: dict[str, Any] = dict(report.gauges)
-    changes |= {f"{name}_at": timezone.now() for name in report.gauges}
+    changes |= {f"{name}_at": now for name in report.gauges}
     if report.outcomes:
-        known = (unpack_outcomes(registration.window) + report.outcomes)[-WINDOW_SIZE:]
+        earlier = unpack_outcomes(registration.window)
+        window = (earlier + report.outcomes)[-WINDOW_SIZE:]
         total = registration.requests_total + len(report.outcomes)
-        changes |= {
-            "window": pack_outcomes(known),
-            "requests_total": total,
-        } | compute_metrics(known)
+        changes |= {"window": pack_outcomes(window), "requests_total": total}
+        changes |= compute_metrics(window)
         record_request_total(registration_id, total)
     CapabilityRegistration.objects.filter(pk=registration_id).update(**changes)
     return True
 
 
 def record_request_total(registration_id: str, total: int) -> None:
-    """So many by now; of more than an hour ago only the last count is needed."""
+    """Save the total of this second; delete all but one of those older than an hour."""
     now = int(time.time())
     seconds = RequestSecond.objects.filter(registration_id=registration_id)
     if not seconds.filter(second=now).update(total=total):

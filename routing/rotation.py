@@ -1,4 +1,4 @@
-"""Whose turn: one number after the other, the same for all processes."""
+"""The counter behind `load_balance`, shared by all processes."""
 
 import logging
 from collections.abc import Callable
@@ -23,32 +23,34 @@ RETURNING value
 """
 
 
-def counter_key(capability: str, version: str) -> str:
+def build_counter_key(capability: str, version: str) -> str:
     return f"{capability}:{version}"
 
 
 @cache
-def redis_client(url: str) -> redis.Redis:
-    """One for all threads of this process; it keeps a line for each."""
+def get_redis_client(url: str) -> redis.Redis:
+    """Return the client of this process; threads share its connection pool."""
     return redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1)
 
 
-def from_redis(ask: Callable[[redis.Redis], Any]) -> int | None:
-    """What it counts; None where there is none, or it does not answer."""
+def read_redis_counter(command: Callable[[redis.Redis], Any]) -> int | None:
+    """Return the result of a Redis command, or None without a reachable Redis."""
     if not settings.REDIS_URL:
         return None
     try:
-        return int(ask(redis_client(settings.REDIS_URL)) or 0)
+        return int(command(get_redis_client(settings.REDIS_URL)) or 0)
     except redis.RedisError:
-        # Somebody has to take the request; whose turn it is matters less.
-        logger.warning("Redis does not count turns; the database does")
+        # A decision matters more than an exact rotation.
+        logger.warning(
+            "Redis is not available; load_balance uses the counter in the database"
+        )
         return None
 
 
 def next_turn(capability: str, version: str = "") -> int:
-    """The next number, nobody else's."""
-    key = counter_key(capability, version)
-    turn = from_redis(lambda server: server.incr(REDIS_KEY_PREFIX + key))
+    """Advance the counter and return its value, which no other caller gets."""
+    key = build_counter_key(capability, version)
+    turn = read_redis_counter(lambda client: client.incr(REDIS_KEY_PREFIX + key))
     if turn is not None:
         return turn
     with prepared_cursor() as cursor:
@@ -57,10 +59,10 @@ def next_turn(capability: str, version: str = "") -> int:
 
 
 def peek_turn(capability: str, version: str = "") -> int:
-    """The number that `next_turn` would give now, left where it is."""
-    key = counter_key(capability, version)
-    taken = from_redis(lambda server: server.get(REDIS_KEY_PREFIX + key))
-    if taken is None:
-        row = RoutingCounter.objects.filter(key=key).values_list("value", flat=True)
-        taken = row.first() or 0
-    return taken + 1
+    """Return the value that `next_turn` would return, without advancing the counter."""
+    key = build_counter_key(capability, version)
+    value = read_redis_counter(lambda client: client.get(REDIS_KEY_PREFIX + key))
+    if value is None:
+        values = RoutingCounter.objects.filter(key=key).values_list("value", flat=True)
+        value = values.first() or 0
+    return value + 1

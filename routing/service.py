@@ -1,7 +1,8 @@
-"""Registering, changing and taking back offers: each in one transaction."""
+"""Creating, changing and removing registrations, each in one transaction."""
 
 import contextlib
 import json
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,63 +18,64 @@ from .conf import conf
 from .health_checks import reset_health_check
 from .models import CapabilityRegistration, DesiredState, RegistrationQuerySet
 
-# A status is what callers see; what they may set is the intent.
+# The API calls `intent` by the name of the status that it sets.
 API_FIELD_NAMES = {"intent": "status"}
-# Others may register and take back the same meanwhile, a few times.
+# Another process may add and remove the same registration between two attempts.
 INSERT_ATTEMPTS = 5
 
 
 class AlreadyRegisteredError(Exception):
-    """The agent offers this capability already."""
+    """The agent is already registered for this capability."""
 
 
 def find_agent(agent_id: str) -> CatalogEntry | None:
-    """The entry with this id or this agent key."""
+    """Return the entry with this ID or agent key."""
     entries = CatalogEntry.objects.select_related("agent_type")
     entries = entries.defer("agent_type__raw_definition")
-    known = Q(agent_key=agent_id)
+    condition = Q(agent_key=agent_id)
     with contextlib.suppress(ValidationError):
-        known |= Q(pk=CatalogEntry._meta.pk.to_python(agent_id))
-    return entries.filter(known).first()
+        condition |= Q(pk=CatalogEntry._meta.pk.to_python(agent_id))
+    return entries.filter(condition).first()
 
 
 def register(
-    entry: CatalogEntry, capability: str, **offer: Any
+    entry: CatalogEntry, capability: str, **fields: Any
 ) -> CapabilityRegistration:
-    """A new offer; the database itself keeps one per agent and capability."""
+    """Create a registration with these fields; raise AlreadyRegisteredError."""
     return add_registration(
-        CapabilityRegistration(entry=entry, capability=capability, **offer)
+        CapabilityRegistration(entry=entry, capability=capability, **fields)
     )
 
 
 def add_registration(registration: CapabilityRegistration) -> CapabilityRegistration:
-    """The same for one that somebody filled in already."""
+    """Save a new registration; raise AlreadyRegisteredError."""
     reset_health_check(registration)
-    entry, name = registration.entry, registration.capability
+    same = CapabilityRegistration.objects.filter(
+        entry=registration.entry, capability=registration.capability
+    )
     for _ in range(INSERT_ATTEMPTS):
         try:
             return insert_registration(registration)
         except IntegrityError as error:
-            mine = CapabilityRegistration.objects.filter(entry=entry, capability=name)
-            if mine.exists():
+            if same.exists():
                 raise AlreadyRegisteredError from error
     raise AlreadyRegisteredError
 
 
 @transaction.atomic
 def insert_registration(registration: CapabilityRegistration) -> CapabilityRegistration:
-    # The agent first, as everybody does who changes several of its offers.
-    agents = CatalogEntry.objects.select_for_update(no_key=True)
-    entry = agents.get(pk=registration.entry_id)
-    drained = {"entry": entry, "drain_until__lte": timezone.now()}
-    remove_registrations(CapabilityRegistration.objects.filter(**drained))
+    # Lock the agent before its registrations, in the same order as everywhere else.
+    entries = CatalogEntry.objects.select_for_update(no_key=True)
+    entry = entries.get(pk=registration.entry_id)
+    registrations = CapabilityRegistration.objects.filter(entry=entry)
+    remove_registrations(registrations.filter(drain_until__lte=timezone.now()))
     registration.save(force_insert=True)
     events.publish_registered(registration)
     return registration
 
 
 def canonical_json(value: Any) -> str:
-    """To compare by: there, true is not 1."""
+    """Return text to compare values by: in Python, true and 1 are equal."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -81,30 +83,23 @@ def canonical_json(value: Any) -> str:
 def update(
     registration: CapabilityRegistration, changes: dict[str, Any]
 ) -> CapabilityRegistration:
-    """Change what is named; what is told is what really became another."""
+    """Set fields by name and publish those whose values changed.
+
+    Raises CapabilityRegistration.DoesNotExist if the registration was removed.
+    """
     rows = CapabilityRegistration.objects.select_for_update(of=("self",))
     rows = rows.defer("window").select_related("entry__agent_type")
     current: CapabilityRegistration | None = rows.filter(pk=registration.pk).first()
     if current is None:
         raise CapabilityRegistration.DoesNotExist
     changed = [
-        n
-        for n in changes
-        if canonical_json(getattr(current, n)) != canonical_json(changes[n])
+        name
+        for name, value in changes.items()
+        if canonical_json(getattr(current, name)) != canonical_json(value)
     ]
     for name in changed:
         setattr(current, name, changes[name])
-    if "health_check_url" in changed:
-        before = events.current_state(current)
-        reset_health_check(current)
-        current.check_hours.all().delete()
-        events.publish_health_changed(
-            current, before, events.current_state(current), ""
-        )
-    if "intent" in changed:
-        current.drain_until = (
-            drain_deadline() if current.intent == DesiredState.DRAINING else None
-        )
+    apply_side_effects(current, changed)
     if changed:
         current.updated_at = timezone.now()
         current.save()
@@ -114,8 +109,26 @@ def update(
     return current
 
 
+def apply_side_effects(
+    registration: CapabilityRegistration, changed: Iterable[str]
+) -> None:
+    """Restart health checks and draining when the fields they depend on changed."""
+    if "health_check_url" in changed:
+        before = events.current_state(registration)
+        reset_health_check(registration)
+        registration.check_hours.all().delete()
+        after = events.current_state(registration)
+        events.publish_health_changed(registration, before, after, "")
+    if "intent" in changed:
+        is_draining = registration.intent == DesiredState.DRAINING
+        registration.drain_until = drain_deadline() if is_draining else None
+
+
 def unregister(registration: CapabilityRegistration, drain: bool = False) -> None:
-    """Now; or with `drain` take no more traffic at once and go a little later."""
+    """Remove a registration, or start draining it.
+
+    Raises CapabilityRegistration.DoesNotExist if it was removed already.
+    """
     if drain:
         update(registration, {"intent": DesiredState.DRAINING})
     elif not remove_registrations(
@@ -126,13 +139,16 @@ def unregister(registration: CapabilityRegistration, drain: bool = False) -> Non
 
 @transaction.atomic
 def remove_registrations(registrations: RegistrationQuerySet) -> int:
-    """All of them; what somebody else removed meanwhile goes, and is told, once."""
-    held = registrations.order_by("pk").select_for_update(of=("self",))
-    mine = list(held.values_list("pk", flat=True))
-    CapabilityRegistration.objects.filter(pk__in=mine).delete()
-    return len(mine)
+    """Remove registrations and return how many.
+
+    The rows are locked first, so concurrent calls publish each removal only once.
+    """
+    locked = registrations.order_by("pk").select_for_update(of=("self",))
+    ids = list(locked.values_list("pk", flat=True))
+    CapabilityRegistration.objects.filter(pk__in=ids).delete()
+    return len(ids)
 
 
 def drain_deadline() -> datetime:
-    """When what drains from now on is removed."""
+    """Return when a registration that starts draining now is removed."""
     return timezone.now() + timedelta(seconds=conf.DRAIN_SECONDS)

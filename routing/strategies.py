@@ -1,20 +1,21 @@
-"""Four pure functions from providers to an order, with the numbers that led to it."""
+"""Routing strategies: pure functions that rank providers and give a reason for each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-# How much of its priority a provider keeps, by its health.
+# The share of its priority that counts for a provider, by its health.
 HEALTH_MULTIPLIERS = {"healthy": 1.0, "degraded": 0.5, "unknown": 0.8, "unhealthy": 0.0}
 MIN_LOAD = 0.01
 MIN_RESPONSE_TIME_MS = 0.001
-# 2**64 divided by the golden ratio: its multiples fall evenly wherever one stops.
-STEP, TURN = 0x9E3779B97F4A7C15, 2**64
+# The step is 2**64 divided by the golden ratio. Its multiples, modulo 2**64, are spread
+# evenly over the range after any number of turns.
+ROTATION_STEP, ROTATION_RANGE = 0x9E3779B97F4A7C15, 2**64
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingCandidate:
-    """What a strategy may know of a provider; `item` is whose it is."""
+    """The values of a provider that strategies use; `item` is the provider itself."""
 
     id: str
     agent_name: str
@@ -26,8 +27,8 @@ class RoutingCandidate:
     item: Any = field(default=None, compare=False, repr=False)
 
     @property
-    def is_open(self) -> bool:
-        """Whether a request may go there at all."""
+    def is_available(self) -> bool:
+        """Whether requests may be sent to the provider."""
         return self.takes_traffic and self.health != "unhealthy"
 
     @property
@@ -36,150 +37,173 @@ class RoutingCandidate:
 
     @property
     def load_score(self) -> float:
+        """The load, where an unknown load counts as 0."""
         return self.load or 0.0
 
     @property
     def weight(self) -> float:
+        """The share of requests under `load_balance`, relative to other providers."""
         return max(self.priority, 1) / max(self.load_score, MIN_LOAD)
 
 
 @dataclass(frozen=True, slots=True)
 class RankedCandidate:
-    """A candidate in its place; `why` is the formula with its numbers."""
+    """A candidate with its score and, as text, how the score was computed."""
 
     candidate: RoutingCandidate
     score: float
-    why: str
+    reason: str
 
 
 Strategy = Callable[[Sequence[RoutingCandidate], int], list[RankedCandidate]]
 
 
-def priority(
+def rank_by_priority(
     candidates: Sequence[RoutingCandidate], turn: int = 0
 ) -> list[RankedCandidate]:
-    """Highest priority first, less for poor health and for load."""
+    """Rank by priority, reduced by poor health and by load."""
 
-    def score(candidate: RoutingCandidate) -> float:
+    def get_score(candidate: RoutingCandidate) -> float:
         multiplier = HEALTH_MULTIPLIERS[candidate.health]
         return candidate.priority * multiplier * (1 - candidate.load_score)
 
-    def why(candidate: RoutingCandidate) -> str:
+    def get_reason(candidate: RoutingCandidate) -> str:
         multiplier = HEALTH_MULTIPLIERS[candidate.health]
-        idle = f"(1 − {candidate.load_score:g} load)"
-        return f"{candidate.priority} × {multiplier:g} {candidate.health} × {idle}"
+        return (
+            f"Priority {candidate.priority} × health {multiplier:g}"
+            f" ({candidate.health}) × (1 − load {candidate.load_score:g})"
+        )
 
-    return ranked(candidates, score, why)
+    return rank_candidates(candidates, get_score, get_reason)
 
 
-def load_balance(
+def rank_by_rotation(
     candidates: Sequence[RoutingCandidate], turn: int = 0
 ) -> list[RankedCandidate]:
-    """Whose turn it is, in proportion to priority divided by load; then by weight."""
-    sharing = {candidate.id: candidate for candidate in rotation_candidates(candidates)}
-    total = sum(candidate.weight for candidate in sharing.values())
+    """Rank the provider whose turn it is first, then the others by weight.
 
-    def why(candidate: RoutingCandidate) -> str:
+    Over many turns, each provider is first in proportion to its weight.
+    """
+    in_rotation = {item.id: item for item in select_for_rotation(candidates)}
+    total_weight = sum(candidate.weight for candidate in in_rotation.values())
+
+    def get_reason(candidate: RoutingCandidate) -> str:
+        is_sharing = candidate.id in in_rotation
+        share = candidate.weight / total_weight if is_sharing else 0.0
         load = max(candidate.load_score, MIN_LOAD)
-        share = candidate.weight / total if candidate.id in sharing else 0.0
-        weight = f"{max(candidate.priority, 1)} ÷ {load:g} load"
-        return f"{weight}: {share:.1%} of all turns"
+        weight = f"priority {max(candidate.priority, 1)} ÷ load {load:g}"
+        return f"{round(share * 100, 1):g} % share: {weight}"
 
-    order = ranked(candidates, lambda one: one.weight, why, healthy_first=True)
-    in_turn = [place for place in order if place.candidate.id in sharing]
-    if not in_turn:
-        return order
-    first = pick_by_turn(in_turn, turn)
-    told = replace(first, why=f"its turn; {first.why}")
-    return [told, *(place for place in order if place is not first)]
+    ranking = rank_candidates(
+        candidates, lambda item: item.weight, get_reason, healthy_first=True
+    )
+    sharing = [ranked for ranked in ranking if ranked.candidate.id in in_rotation]
+    if not sharing:
+        return ranking
+    first = pick_by_turn(sharing, turn)
+    share, _, weight = first.reason.partition(": ")
+    next_in_rotation = replace(first, reason=f"Next in rotation ({share}): {weight}")
+    return [next_in_rotation, *(ranked for ranked in ranking if ranked is not first)]
 
 
-def rotation_candidates(
+def select_for_rotation(
     candidates: Sequence[RoutingCandidate],
 ) -> list[RoutingCandidate]:
-    """The healthy ones; where there are none, whoever takes traffic at all."""
-    takers = [candidate for candidate in candidates if candidate.is_open]
-    return [taker for taker in takers if taker.is_healthy] or takers
+    """Return the healthy candidates, or all available ones if none is healthy."""
+    available = [candidate for candidate in candidates if candidate.is_available]
+    return [item for item in available if item.is_healthy] or available
 
 
-def least_loaded(
+def rank_by_load(
     candidates: Sequence[RoutingCandidate], turn: int = 0
 ) -> list[RankedCandidate]:
-    """The lowest load score first, among those who are healthy."""
-    return ranked(
+    """Rank the lowest load first; healthy providers come before the others."""
+    return rank_candidates(
         candidates,
         lambda candidate: 1 - candidate.load_score,
-        lambda candidate: f"1 − {candidate.load_score:g} load",
+        lambda candidate: f"1 − load {candidate.load_score:g}",
         healthy_first=True,
     )
 
 
-def fastest_response(
+def rank_by_response_time(
     candidates: Sequence[RoutingCandidate], turn: int = 0
 ) -> list[RankedCandidate]:
-    """The lowest average response time first, among those who are healthy."""
+    """Rank the lowest response time first; healthy providers come before the others."""
 
-    def score(candidate: RoutingCandidate) -> float:
-        took = candidate.response_time_ms
-        return 0.0 if took is None else 1000 / max(took, MIN_RESPONSE_TIME_MS)
+    def get_score(candidate: RoutingCandidate) -> float:
+        milliseconds = candidate.response_time_ms
+        if milliseconds is None:
+            return 0.0
+        return 1000 / max(milliseconds, MIN_RESPONSE_TIME_MS)
 
-    def why(candidate: RoutingCandidate) -> str:
-        took = candidate.response_time_ms
-        return "no response time known" if took is None else f"1 s ÷ {took:g} ms"
+    def get_reason(candidate: RoutingCandidate) -> str:
+        milliseconds = candidate.response_time_ms
+        if milliseconds is None:
+            return "Response time unknown"
+        return f"1 s ÷ response time {milliseconds:g} ms"
 
-    return ranked(candidates, score, why, healthy_first=True)
+    return rank_candidates(candidates, get_score, get_reason, healthy_first=True)
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "priority": priority,
-    "load_balance": load_balance,
-    "least_loaded": least_loaded,
-    "fastest_response": fastest_response,
+    "priority": rank_by_priority,
+    "load_balance": rank_by_rotation,
+    "least_loaded": rank_by_load,
+    "fastest_response": rank_by_response_time,
 }
 
 
-def ranked(
+def rank_candidates(
     candidates: Sequence[RoutingCandidate],
-    score: Callable[[RoutingCandidate], float],
-    why: Callable[[RoutingCandidate], str],
+    get_score: Callable[[RoutingCandidate], float],
+    get_reason: Callable[[RoutingCandidate], str],
     *,
     healthy_first: bool = False,
 ) -> list[RankedCandidate]:
-    """By score, those who take traffic first; ties are always broken the same way."""
+    """Rank by score, available candidates first, with a fixed order for equal scores.
 
-    def behind(candidate: RoutingCandidate) -> bool:
-        taking = healthy_first and candidate.is_open
-        return taking and not candidate.is_healthy
+    With `healthy_first`, healthy candidates come before other available ones.
+    """
 
-    def place(candidate: RoutingCandidate) -> RankedCandidate:
-        if not candidate.is_open:
-            return RankedCandidate(candidate, 0.0, "takes no traffic")
-        health = f"; {candidate.health}" if behind(candidate) else ""
-        return RankedCandidate(candidate, score(candidate), why(candidate) + health)
+    def is_after_healthy(candidate: RoutingCandidate) -> bool:
+        return healthy_first and candidate.is_available and not candidate.is_healthy
 
-    def preference(
-        place: RankedCandidate,
+    def rank(candidate: RoutingCandidate) -> RankedCandidate:
+        if not candidate.is_available:
+            return RankedCandidate(candidate, 0.0, "Receives no requests")
+        reason = get_reason(candidate)
+        if is_after_healthy(candidate):
+            reason = f"{reason}; {candidate.health}"
+        return RankedCandidate(candidate, get_score(candidate), reason)
+
+    def sort_key(
+        ranked: RankedCandidate,
     ) -> tuple[bool, bool, float, int, float, str, str]:
-        candidate = place.candidate
+        candidate = ranked.candidate
         return (
-            not candidate.is_open,
-            behind(candidate),
-            -place.score,
+            not candidate.is_available,
+            is_after_healthy(candidate),
+            -ranked.score,
             -candidate.priority,
             candidate.load_score,
             candidate.agent_name,
             candidate.id,
         )
 
-    return sorted(map(place, candidates), key=preference)
+    return sorted(map(rank, candidates), key=sort_key)
 
 
-def pick_by_turn(takers: Sequence[RankedCandidate], turn: int) -> RankedCandidate:
-    """Of these, in proportion to their scores; each turn has one answer."""
-    by_id = sorted(takers, key=lambda place: place.candidate.id)
-    point = (turn * STEP % TURN) / TURN * sum(place.score for place in by_id)
-    for place in by_id:
-        point -= place.score
+def pick_by_turn(sharing: Sequence[RankedCandidate], turn: int) -> RankedCandidate:
+    """Return the candidate of a turn; the scores are the weights.
+
+    The same turn and candidates always give the same result.
+    """
+    by_id = sorted(sharing, key=lambda ranked: ranked.candidate.id)
+    fraction = (turn * ROTATION_STEP % ROTATION_RANGE) / ROTATION_RANGE
+    point = fraction * sum(ranked.score for ranked in by_id)
+    for ranked in by_id:
+        point -= ranked.score
         if point < 0:
-            return place
+            return ranked
     return by_id[-1]

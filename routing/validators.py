@@ -1,4 +1,4 @@
-"""What an offer may say, whichever door it comes in by."""
+"""Validation of registration fields, shared by the API, the admin and forms."""
 
 import re
 from collections.abc import Callable
@@ -11,33 +11,38 @@ from capabilities.validators import capability_name_error
 from catalog.outbound import has_private_host
 
 SEMANTIC_VERSION_LIMIT = 100
-# Semantic versioning 2.0.0: three numbers, a pre-release, build metadata.
-NUMBER, WORD = r"(0|[1-9]\d*)", r"[0-9A-Za-z-]+"
-BEFORE = rf"({NUMBER}|\d*[A-Za-z-][0-9A-Za-z-]*)"
+# Semantic Versioning 2.0.0: three numbers, a pre-release and build metadata.
+NUMBER, IDENTIFIER = r"(0|[1-9]\d*)", r"[0-9A-Za-z-]+"
+PRE_RELEASE_IDENTIFIER = rf"({NUMBER}|\d*[A-Za-z-][0-9A-Za-z-]*)"
+PRE_RELEASE = rf"-{PRE_RELEASE_IDENTIFIER}(\.{PRE_RELEASE_IDENTIFIER})*"
+BUILD = rf"\+{IDENTIFIER}(\.{IDENTIFIER})*"
 SEMANTIC_VERSION = re.compile(
-    rf"{NUMBER}\.{NUMBER}\.{NUMBER}(-{BEFORE}(\.{BEFORE})*)?(\+{WORD}(\.{WORD})*)?",
-    re.ASCII,
+    rf"{NUMBER}\.{NUMBER}\.{NUMBER}({PRE_RELEASE})?({BUILD})?", re.ASCII
 )
 
 
-def version_error(text: str) -> str:
-    well = len(text) <= SEMANTIC_VERSION_LIMIT and SEMANTIC_VERSION.fullmatch(text)
-    return "" if well else "must be a semantic version, such as 1.0.0"
+def version_error(version: str) -> str:
+    """Return what is wrong with the version, or '' if it is valid."""
+    if len(version) > SEMANTIC_VERSION_LIMIT:
+        return f"must have at most {SEMANTIC_VERSION_LIMIT} characters"
+    if not SEMANTIC_VERSION.fullmatch(version):
+        return "must be a semantic version, such as 1.0.0"
+    return ""
 
 
-def health_check_url_error(text: str) -> str:
-    """A path belongs to the agent's own address; anything else is a whole URL."""
-    relative = text.startswith("/") and not text.startswith("//")
-    url = f"https://agent.example{text}" if relative else text
-    if text and (fault := url_error(url)):
-        return f"{fault}, or start with /"
-    if "@" in urlsplit(url).netloc:
-        return "must not carry a password"
-    return "must be at a public address" if has_private_host(url) else ""
+def health_check_url_error(url: str) -> str:
+    """Return what is wrong with an absolute URL or a path, or '' if it is valid."""
+    is_path = url.startswith("/") and not url.startswith("//")
+    absolute_url = f"https://agent.example{url}" if is_path else url
+    if url and (error := url_error(absolute_url)):
+        return f"{error}, or a path that starts with /"
+    if "@" in urlsplit(absolute_url).netloc:
+        return "must not contain a username or password"
+    return "must be at a public address" if has_private_host(absolute_url) else ""
 
 
-def raise_if_invalid(fault: Callable[[str], str], value: str) -> None:
-    if message := fault(value):
+def raise_if_invalid(find_error: Callable[[str], str], value: str) -> None:
+    if message := find_error(value):
         raise ValidationError(f"This {message}.")
 
 
@@ -45,9 +50,9 @@ def validate_capability(name: str) -> None:
     raise_if_invalid(capability_name_error, name)
 
 
-def validate_version(text: str) -> None:
-    raise_if_invalid(version_error, text)
+def validate_version(version: str) -> None:
+    raise_if_invalid(version_error, version)
 
 
-def validate_health_check_url(text: str) -> None:
-    raise_if_invalid(health_check_url_error, text)
+def validate_health_check_url(url: str) -> None:
+    raise_if_invalid(health_check_url_error, url)

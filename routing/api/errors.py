@@ -1,4 +1,4 @@
-"""Seed 001's error codes; the project renders them in its one error shape."""
+"""Error codes of the registry, in the error format of the whole API."""
 
 from catalog.api.base import APIError
 
@@ -12,13 +12,16 @@ class InvalidCapabilityName(APIError):
 class InvalidAgentId(APIError):
     status_code = 400
     default_code = "INVALID_AGENT_ID"
-    default_detail = "The agent id is not valid"
+    default_detail = (
+        "The agent ID must have 1 to 128 characters: letters, digits, '.', '_', ':'"
+        " or '-'"
+    )
 
 
 class InvalidVersion(APIError):
     status_code = 400
     default_code = "INVALID_VERSION"
-    default_detail = "The version is not a semantic version"
+    default_detail = "The version must be a semantic version, such as 1.0.0"
 
 
 class AgentNotFound(APIError):
@@ -42,7 +45,7 @@ class DuplicateRegistration(APIError):
 class InvalidStrategy(APIError):
     status_code = 422
     default_code = "ROUTING_STRATEGY_INVALID"
-    default_detail = "Unknown routing strategy"
+    default_detail = "The routing strategy is not valid"
 
 
 class InvalidMetadataFilter(APIError):

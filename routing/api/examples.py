@@ -1,9 +1,9 @@
-"""Examples for the OpenAPI description, out of seed 001."""
+"""Request examples for the OpenAPI schema."""
 
 from drf_spectacular.utils import OpenApiExample
 
 REGISTRATION = OpenApiExample(
-    "An agent that analyses data",
+    "Data analysis agent",
     {
         "agent_id": "0b6f3c1e-6d3c-4c43-9d0a-5b9f5f1c2a77",
         "capability": "data-analysis",
@@ -19,12 +19,12 @@ REGISTRATION = OpenApiExample(
     request_only=True,
 )
 UPDATE = OpenApiExample(
-    "A higher priority",
+    "Higher priority and new metadata",
     {"priority": 120, "metadata": {"supported_formats": ["csv", "json", "parquet"]}},
     request_only=True,
 )
 REPORT = OpenApiExample(
-    "Two requests, and the load since",
+    "Two requests and the current load",
     {
         "outcomes": [{"ok": True, "response_time_ms": 120}, {"ok": False}],
         "concurrent_requests": 3,

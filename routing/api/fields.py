@@ -1,4 +1,4 @@
-"""Fields of responses that convert what a provider holds to what the API shows."""
+"""Response fields that convert stored values to the formats of the API."""
 
 from typing import Any
 
@@ -8,49 +8,49 @@ from ..events import format_timestamp
 
 
 class TimestampField(serializers.DateTimeField):
-    """Show a moment in UTC, to the second."""
+    """A time in UTC, to the second."""
 
-    def to_representation(self, value: Any) -> str | None:
+    def to_representation(self, value: Any) -> str | None:  # type: ignore[override]  # the stubs exclude None
         return format_timestamp(value)
 
 
 class SecondsField(serializers.CharField):
-    """Show milliseconds as seconds: `1.2s`."""
+    """Milliseconds, written as seconds: `1.2s`."""
 
-    def to_representation(self, value: float) -> str:
+    def to_representation(self, value: float) -> str:  # type: ignore[override]  # the stubs expect str
         return f"{value / 1000:.1f}s"
 
 
 class RoundedField(serializers.FloatField):
-    """Show a number with at most four decimals."""
+    """A number rounded to four decimals."""
 
-    def to_representation(self, value: float) -> float:
+    def to_representation(self, value: float) -> float:  # type: ignore[override]  # the stubs expect str
         return round(value, 4)
 
 
-class RemainderField(serializers.FloatField):
-    """Show what a share, rounded, leaves of the whole."""
+class ComplementField(serializers.FloatField):
+    """1 minus a share, so that it and the rounded share add up to 1."""
 
-    def to_representation(self, value: float) -> float:
+    def to_representation(self, value: float) -> float:  # type: ignore[override]  # the stubs expect str
         return round(1 - round(value, 4), 4)
 
 
 class PercentageField(serializers.FloatField):
-    """Show a share in percent, with at most two decimals."""
+    """A share as a percentage, rounded to two decimals."""
 
-    def to_representation(self, value: float) -> float:
+    def to_representation(self, value: float) -> float:  # type: ignore[override]  # the stubs expect str
         return round(value * 100, 2)
 
 
 class TextOrNullField(serializers.CharField):
-    """Show an empty text as null."""
+    """A text, or null if it is empty."""
 
-    def to_representation(self, value: str) -> str | None:
+    def to_representation(self, value: str) -> str | None:  # type: ignore[override]  # the stubs exclude None
         return value or None
 
 
 class ConstantField(serializers.CharField):
-    """Show the same text for every object."""
+    """The same text for every object."""
 
     def __init__(self, text: str, **kwargs: Any) -> None:
         super().__init__(source="*", **kwargs)

@@ -1,4 +1,4 @@
-"""What one page of the list of capabilities holds."""
+"""The content of a page of the capability list."""
 
 from typing import NamedTuple
 
@@ -6,21 +6,21 @@ from ..models import RegistrationMetricsMixin
 
 
 class ListedProvider(NamedTuple):
-    """A provider, and whether to show its metadata and all its metrics."""
+    """A provider, and whether to include its metadata and all metrics."""
 
     provider: RegistrationMetricsMixin
     with_metadata: bool
 
 
 class CapabilityProviders(NamedTuple):
-    """A capability and the providers of it that match."""
+    """A capability with its matching providers."""
 
     capability: str
     providers: list[ListedProvider]
 
 
-class Page(NamedTuple):
-    """Some of the capabilities that match, and how many match in all."""
+class CapabilityPage(NamedTuple):
+    """A page of capabilities; `total` counts the matching ones on all pages."""
 
     capabilities: list[CapabilityProviders]
     total: int

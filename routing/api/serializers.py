@@ -1,9 +1,11 @@
-"""The bodies that the registry accepts, and the responses that it writes."""
+"""Serializers of registrations, reports, routing decisions and health."""
 
 import json
 import re
-from typing import Any
+from collections.abc import Container
+from typing import Any, ClassVar
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from capabilities.validators import capability_name_error
@@ -26,9 +28,9 @@ from ..strategies import STRATEGIES, RankedCandidate
 from ..validators import health_check_url_error, version_error
 from .errors import InvalidAgentId, InvalidCapabilityName, InvalidVersion
 from .fields import (
+    ComplementField,
     ConstantField,
     PercentageField,
-    RemainderField,
     RoundedField,
     SecondsField,
     TextOrNullField,
@@ -37,14 +39,16 @@ from .fields import (
 from .listing import ListedProvider
 
 AGENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+# Error details repeat at most this many characters of an invalid value.
+DETAIL_LIMIT = 128
 REPORT_LIMIT = 1000
-DAY_MS = 86_400_000
+MILLISECONDS_PER_DAY = 86_400_000
 COUNT_LIMIT = 1_000_000_000
 METADATA_LIMIT = 65_536
 
 
-class OfferSerializer(serializers.Serializer):
-    """What registering and updating have in common."""
+class BaseRegistrationSerializer(serializers.Serializer[dict[str, Any]]):
+    """The fields that can be set by registering and by updating."""
 
     version = StrictCharField(required=False, trim_whitespace=False, allow_blank=True)
     priority = StrictIntegerField(min_value=0, max_value=PRIORITY_LIMIT, required=False)
@@ -55,56 +59,61 @@ class OfferSerializer(serializers.Serializer):
         trim_whitespace=False,
         allow_blank=True,
         allow_null=True,
-        help_text="Absolute, or relative to the agent's endpoint; `{agent_id}` is"
-        " replaced. Without one the agent's own health counts.",
+        help_text="An absolute URL, or a path relative to the agent's endpoint."
+        " `{agent_id}` is replaced. Without a URL, the health of the agent is used.",
     )
 
-    def validate_version(self, value):
-        if version_error(value):
-            raise InvalidVersion(version=value[:128])
+    def validate_version(self, value: str) -> str:
+        if error := version_error(value):
+            raise InvalidVersion(f"The version {error}", version=value[:DETAIL_LIMIT])
         return value
 
-    def validate_metadata(self, value):
-        """Every answer about a provider carries all of it."""
+    def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Limit the size, because every routing decision repeats the metadata."""
         if len(json.dumps(value)) > METADATA_LIMIT:
-            raise serializers.ValidationError(f"Over {METADATA_LIMIT} bytes of JSON.")
+            raise serializers.ValidationError(
+                f"Must not exceed {METADATA_LIMIT} bytes as JSON."
+            )
         return value
 
-    def validate_health_check_url(self, value):
-        """Null, as it is told where there is none, takes it away."""
-        value = value or ""
-        if fault := health_check_url_error(value):
-            raise serializers.ValidationError(f"The URL {fault}.")
-        return value
+    def validate_health_check_url(self, value: str | None) -> str:
+        """Return '' for null, which removes the URL."""
+        url = value or ""
+        if error := health_check_url_error(url):
+            raise serializers.ValidationError(f"The URL {error}.")
+        return url
 
 
-class RegistrationSerializer(OfferSerializer):
+class RegistrationSerializer(BaseRegistrationSerializer):
+    """An agent and the capability to register it for."""
+
     agent_id = StrictCharField(
         trim_whitespace=False,
         allow_blank=True,
-        help_text="A catalog entry's id, or its agent key.",
+        help_text="ID or agent key of a catalog entry.",
     )
     capability = StrictCharField(
         trim_whitespace=False,
         allow_blank=True,
-        help_text="Lowercase words with hyphens: `data-analysis`.",
+        help_text="Lowercase words joined by hyphens, such as `data-analysis`.",
     )
 
-    def validate_agent_id(self, value):
+    def validate_agent_id(self, value: str) -> str:
         if not AGENT_ID.fullmatch(value):
-            raise InvalidAgentId(agent_id=value[:128])
+            raise InvalidAgentId(agent_id=value[:DETAIL_LIMIT])
         return value
 
-    def validate_capability(self, value):
-        if fault := capability_name_error(value):
+    def validate_capability(self, value: str) -> str:
+        if error := capability_name_error(value):
             raise InvalidCapabilityName(
-                f"The capability name {fault}", capability=value[:128]
+                f"The capability name {error}", capability=value[:DETAIL_LIMIT]
             )
         return value
 
 
-class UpdateSerializer(OfferSerializer):
-    """A member left out stays as it is; `metadata` is replaced as a whole."""
+@extend_schema_serializer(component_name="Update")
+class RegistrationUpdateSerializer(BaseRegistrationSerializer):
+    """Members to change; omitted ones stay unchanged. `metadata` is replaced."""
 
     agent_id = StrictCharField(required=False, help_text="Cannot be changed.")
     capability = StrictCharField(required=False, help_text="Cannot be changed.")
@@ -113,30 +122,34 @@ class UpdateSerializer(OfferSerializer):
         source="intent",
         choices=DesiredState.choices,
         required=False,
-        help_text="Whether it is `unhealthy`, only checks tell.",
+        help_text="`unhealthy` cannot be set: it is the result of health checks.",
     )
 
 
-class OutcomeSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="Outcome")
+class RequestOutcomeSerializer(serializers.Serializer[dict[str, Any]]):
     ok = serializers.BooleanField()
     response_time_ms = StrictFloatField(
-        min_value=0, max_value=DAY_MS, required=False, allow_null=True
+        min_value=0, max_value=MILLISECONDS_PER_DAY, required=False, allow_null=True
     )
 
-    def validate_response_time_ms(self, value):
-        """To the millisecond: who measures finer may say so."""
+    def validate_response_time_ms(self, value: float | None) -> int | None:
+        """Round to milliseconds, the precision that is stored."""
         return None if value is None else round(value)
 
-    def to_internal_value(self, data):
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
         if isinstance(data, dict) and not isinstance(data.get("ok"), bool):
             raise serializers.ValidationError({"ok": ["Must be true or false."]})
-        return super().to_internal_value(data)
+        outcome: dict[str, Any] = super().to_internal_value(data)
+        return outcome
 
 
-class ReportSerializer(serializers.Serializer):
-    """Requests that were sent to a provider, and how busy it is."""
+class ReportSerializer(serializers.Serializer[dict[str, Any]]):
+    """Outcomes of requests to a provider, and its current load."""
 
-    outcomes = OutcomeSerializer(many=True, required=False, max_length=REPORT_LIMIT)
+    outcomes = RequestOutcomeSerializer(  # type: ignore[call-arg]  # `many` takes it
+        many=True, required=False, max_length=REPORT_LIMIT
+    )
     concurrent_requests = StrictIntegerField(
         min_value=0, max_value=COUNT_LIMIT, required=False, allow_null=True
     )
@@ -148,7 +161,8 @@ class ReportSerializer(serializers.Serializer):
     )
 
 
-class RegistrationToldSerializer(ResponseSerializer):
+@extend_schema_serializer(component_name="RegistrationTold")
+class RegistrationDetailSerializer(ResponseSerializer):
     registration_id = serializers.CharField(source="pk")
     agent_id = serializers.CharField()
     capability = serializers.CharField()
@@ -164,23 +178,26 @@ class RegistrationToldSerializer(ResponseSerializer):
 
 
 class PerformanceMetricsSerializer(ResponseSerializer):
-    """Times read like `1.2s`; what nobody told is null."""
+    """Metrics of a provider. Times have the form `1.2s`; unknown values are null."""
 
     response_time_avg = SecondsField(source="response_time_ms", allow_null=True)
     response_time_p95 = SecondsField(source="response_time_p95_ms", allow_null=True)
     response_time_p99 = SecondsField(source="response_time_p99_ms", allow_null=True)
     load_score = serializers.FloatField(source="load", allow_null=True)
-    concurrent_requests = serializers.IntegerField(source="running", allow_null=True)
+    concurrent_requests = serializers.IntegerField(
+        source="running_requests", allow_null=True
+    )
     requests_per_minute = serializers.IntegerField(source="requests_last_minute")
-    queue_depth = serializers.IntegerField(source="queued", allow_null=True)
+    queue_depth = serializers.IntegerField(source="queued_requests", allow_null=True)
     success_rate = RoundedField(source="reliability", allow_null=True)
-    error_rate = RemainderField(source="reliability", allow_null=True)
+    error_rate = ComplementField(source="reliability", allow_null=True)
     consecutive_failures = serializers.IntegerField()
     uptime_percentage = PercentageField(source="uptime", allow_null=True)
     requests_last_hour = serializers.IntegerField()
 
 
-class ProviderSerializer(ResponseSerializer):
+# Without a docstring: the schema would repeat it for subclasses that have none.
+class BaseProviderSerializer(ResponseSerializer):
     registration_id = serializers.CharField(source="pk")
     agent_id = serializers.CharField()
     agent_name = serializers.CharField()
@@ -189,11 +206,11 @@ class ProviderSerializer(ResponseSerializer):
     status = serializers.ChoiceField(choices=STATUSES)
 
 
-class ListedProviderSerializer(ProviderSerializer):
-    """The figures flat, or with `include_metadata` together with the metadata."""
+class ListedProviderSerializer(BaseProviderSerializer):
+    """A provider with three metrics, or with `include_metadata` with all of them."""
 
-    FLAT = frozenset({"load_score", "response_time_avg", "success_rate"})
-    WITH_METADATA = frozenset({"metadata", "performance_metrics"})
+    MAIN_METRICS = frozenset({"load_score", "response_time_avg", "success_rate"})
+    ALL_DETAILS = frozenset({"metadata", "performance_metrics"})
 
     load_score = serializers.FloatField(source="load", allow_null=True, required=False)
     response_time_avg = SecondsField(
@@ -203,10 +220,11 @@ class ListedProviderSerializer(ProviderSerializer):
     metadata = serializers.DictField(required=False)
     performance_metrics = PerformanceMetricsSerializer(source="*", required=False)
 
-    def to_representation(self, listed: ListedProvider) -> dict[str, Any]:
-        """Read the figures, or the metadata and all metrics, as was asked."""
-        left_out = self.FLAT if listed.with_metadata else self.WITH_METADATA
-        return super().to_representation(listed.provider, left_out)
+    def to_representation(
+        self, instance: ListedProvider, exclude: Container[str] = ()
+    ) -> dict[str, Any]:
+        exclude = self.MAIN_METRICS if instance.with_metadata else self.ALL_DETAILS
+        return super().to_representation(instance.provider, exclude)
 
 
 class CapabilityProvidersSerializer(ResponseSerializer):
@@ -216,45 +234,51 @@ class CapabilityProvidersSerializer(ResponseSerializer):
 
 class CapabilitiesSerializer(ResponseSerializer):
     capabilities = CapabilityProvidersSerializer(many=True)
-    total = serializers.IntegerField(help_text="Capabilities that match.")
+    total = serializers.IntegerField(
+        help_text="Number of matching capabilities on all pages."
+    )
     limit = serializers.IntegerField()
     offset = serializers.IntegerField()
 
 
 class ProviderHealthSerializer(ResponseSerializer):
     status = serializers.CharField(
-        source="health", help_text="healthy, degraded, unhealthy, unknown"
+        source="health", help_text="`healthy`, `degraded`, `unhealthy` or `unknown`."
     )
     last_check = TimestampField(allow_null=True)
     response_time = SecondsField(source="response_time_ms", allow_null=True)
 
 
-class FoundProviderSerializer(ProviderSerializer):
+@extend_schema_serializer(component_name="FoundProvider")
+class RankedProviderSerializer(BaseProviderSerializer):
     routing_score = RoundedField()
     metadata = serializers.DictField()
     health = ProviderHealthSerializer(source="*")
     performance_metrics = PerformanceMetricsSerializer(source="*")
 
-    def to_representation(self, place: RankedCandidate) -> dict[str, Any]:
-        """Read the provider, with the score of its place in the order."""
-        provider = place.candidate.item
-        provider.routing_score = place.score
-        return super().to_representation(provider)
+    def to_representation(
+        self, instance: RankedCandidate, exclude: Container[str] = ()
+    ) -> dict[str, Any]:
+        provider = instance.candidate.item
+        provider.routing_score = instance.score
+        return super().to_representation(provider, exclude)
 
 
 class DecisionSerializer(ResponseSerializer):
     capability = serializers.CharField()
-    providers = FoundProviderSerializer(source="order", many=True)
+    providers = RankedProviderSerializer(source="order", many=True)
     routing_strategy = serializers.ChoiceField(
         source="strategy", choices=list(STRATEGIES)
     )
-    total_providers = serializers.IntegerField(source="total")
-    healthy_providers = serializers.IntegerField(source="healthy")
+    total_providers = serializers.IntegerField()
+    healthy_providers = serializers.IntegerField()
 
 
 class CheckedProviderSerializer(ResponseSerializer):
-    FIGURES = frozenset({"response_time", "success_rate"})
-    FAILURE = frozenset({"error", "consecutive_failures", "code"})
+    METRICS: ClassVar[frozenset[str]] = frozenset({"response_time", "success_rate"})
+    FAILURE: ClassVar[frozenset[str]] = frozenset(
+        {"error", "consecutive_failures", "code"}
+    )
 
     agent_id = serializers.CharField()
     agent_name = serializers.CharField()
@@ -268,12 +292,16 @@ class CheckedProviderSerializer(ResponseSerializer):
     consecutive_failures = serializers.IntegerField(required=False)
     code = ConstantField(HEALTH_CHECK_FAILED, required=False)
 
-    def to_representation(self, provider: RegistrationMetricsMixin) -> dict[str, Any]:
-        """Leave out figures of an unhealthy provider, and failures without any."""
-        left_out = frozenset() if provider.consecutive_failures else self.FAILURE
-        if provider.health == UNHEALTHY:
-            left_out |= self.FIGURES
-        return super().to_representation(provider, left_out)
+    def to_representation(
+        self, instance: RegistrationMetricsMixin, exclude: Container[str] = ()
+    ) -> dict[str, Any]:
+        """Exclude the failure if there is none, and metrics of unhealthy providers."""
+        hidden = frozenset[str]()
+        if not instance.consecutive_failures:
+            hidden |= self.FAILURE
+        if instance.health == UNHEALTHY:
+            hidden |= self.METRICS
+        return super().to_representation(instance, hidden)
 
 
 class CapabilityHealthSerializer(ResponseSerializer):
@@ -284,7 +312,8 @@ class CapabilityHealthSerializer(ResponseSerializer):
     providers = CheckedProviderSerializer(many=True)
 
 
-class HealthOfCapabilitySerializer(ResponseSerializer):
+@extend_schema_serializer(component_name="HealthOfCapability")
+class CapabilityHealthSummarySerializer(ResponseSerializer):
     capability = serializers.CharField()
     health = serializers.CharField()
     healthy_providers = serializers.IntegerField()
@@ -296,4 +325,4 @@ class RegistryHealthSerializer(ResponseSerializer):
     healthy_capabilities = serializers.IntegerField()
     degraded_capabilities = serializers.IntegerField()
     unhealthy_capabilities = serializers.IntegerField()
-    capabilities = HealthOfCapabilitySerializer(many=True)
+    capabilities = CapabilityHealthSummarySerializer(many=True)

@@ -1,8 +1,11 @@
-"""Seed 001 over HTTP: each view translates, and calls what does the work."""
+"""API views of the registry."""
 
 import contextlib
+from collections.abc import Mapping
+from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
@@ -21,36 +24,28 @@ from catalog.models import CatalogEntry
 from .. import decisions, events, health, service
 from ..decisions import RoutingRequest, decide
 from ..metrics import Report, RequestOutcome, record_report
-from ..models import STATUSES, CapabilityRegistration
+from ..models import STATUSES, CapabilityRegistration, RegistrationQuerySet
 from ..provider_query import get_providers
 from ..strategies import STRATEGIES
 from . import errors, examples
-from .listing import CapabilityProviders, ListedProvider, Page
+from .listing import CapabilityPage, CapabilityProviders, ListedProvider
+from .parameters import (
+    CAPABILITY,
+    REGISTRATION_ID,
+    STRATEGY,
+    boolean_parameter,
+    string_parameter,
+)
 from .serializers import (
+    DETAIL_LIMIT,
     CapabilitiesSerializer,
     CapabilityHealthSerializer,
     DecisionSerializer,
+    RegistrationDetailSerializer,
     RegistrationSerializer,
-    RegistrationToldSerializer,
+    RegistrationUpdateSerializer,
     RegistryHealthSerializer,
     ReportSerializer,
-    UpdateSerializer,
-)
-
-REGISTRATION_ID = OpenApiParameter("key", str, "path", description="`cap-reg-...`")
-CAPABILITY = OpenApiParameter("key", str, "path", description="A capability's name.")
-
-
-def flag(name: str, description: str, default: bool = False) -> OpenApiParameter:
-    return OpenApiParameter(name, bool, description=description, default=default)
-
-
-def text(name: str, description: str, **more) -> OpenApiParameter:
-    return OpenApiParameter(name, str, description=description, **more)
-
-
-STRATEGY = text(
-    "routing_strategy", "How to order.", enum=list(STRATEGIES), default="priority"
 )
 
 
@@ -65,11 +60,11 @@ class RegistryPermissions(CatalogPermissions):
 
 
 class RegistryViewSet(CatalogAPIMixin, ViewSet):
-    """Which agents take traffic for a named capability, and which one takes it next."""
+    """Registrations of agents for capabilities, routing decisions, reports, health."""
 
     permission_classes = [RegistryPermissions]
     parameters_by_action = {
-        "discover": (
+        "list_capabilities": (
             "capability",
             "agent_id",
             "status",
@@ -77,7 +72,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
             "include_metadata",
             *StrictPagination.parameters,
         ),
-        "find": (
+        "find_providers": (
             "version",
             "routing_strategy",
             "include_unhealthy",
@@ -87,210 +82,262 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         "unregister": ("drain",),
         "unregister_reports": ("drain",),
         "unregister_health": ("drain",),
-        "everything": ("include_healthy", "include_unhealthy"),
+        "registry_health": ("include_healthy", "include_unhealthy"),
     }
 
-    def initial(self, request, *args, **kwargs):
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         for name, value in request.query_params.items():
             if "\0" in value:
-                raise InvalidParameter(f"{name} holds a NUL", parameter=name)
+                raise InvalidParameter(
+                    f"{name} must not contain NUL characters", parameter=name
+                )
 
-    def dispatch(self, request, *args, **kwargs):
-        """No name holds a NUL, and PostgreSQL does not even take one in a question."""
-        named = {name: text.replace("\0", "\ufffd") for name, text in kwargs.items()}
-        return super().dispatch(request, *args, **named)
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Replace NUL in path parameters: PostgreSQL rejects it, and no name has it."""
+        kwargs = {name: value.replace("\0", "\ufffd") for name, value in kwargs.items()}
+        return super().dispatch(request, *args, **kwargs)
 
     @extend_schema(
         summary="Register a capability of an agent",
         request=RegistrationSerializer,
-        responses={201: RegistrationToldSerializer},
+        responses={201: RegistrationDetailSerializer},
         examples=[examples.REGISTRATION],
     )
-    def create(self, request):
-        """From now on requests for this capability may go to this agent."""
-        offer = dict(get_validated_data(RegistrationSerializer(data=request.data)))
-        entry = service.find_agent(offer.pop("agent_id"))
+    def create(self, request: Request) -> Response:
+        """Let the agent receive requests for this capability from now on."""
+        fields = dict(get_validated_data(RegistrationSerializer(data=request.data)))
+        agent_id, capability = fields.pop("agent_id"), fields.pop("capability")
+        entry = service.find_agent(agent_id)
         if entry is None:
-            raise errors.AgentNotFound(agent_id=request.data["agent_id"])
-        capability = offer.pop("capability")
+            raise errors.AgentNotFound(agent_id=agent_id)
         try:
-            made = service.register(entry, capability, **offer)
+            registration = service.register(entry, capability, **fields)
         except service.AlreadyRegisteredError as error:
-            told = {"agent_id": str(entry.pk), "capability": capability}
-            raise errors.DuplicateRegistration(**told) from error
+            raise errors.DuplicateRegistration(
+                agent_id=str(entry.pk), capability=capability
+            ) from error
         except CatalogEntry.DoesNotExist as error:
             raise errors.AgentNotFound(agent_id=str(entry.pk)) from error
-        registered = RegistrationToldSerializer(with_state_of(made, entry))
-        return Response(registered.data, status=201)
+        set_state(registration, entry)
+        return Response(RegistrationDetailSerializer(registration).data, status=201)
 
     @extend_schema(
         operation_id="registry_capabilities_list",
         summary="List capabilities and their providers",
         parameters=[
-            text("capability", "Only this one."),
-            text("agent_id", "Only what this agent offers."),
-            text("status", "Only registrations of this status.", enum=STATUSES),
-            text("version", "Only this version, exactly."),
-            flag("include_metadata", "With metadata and all performance metrics."),
-            OpenApiParameter("limit", int, description="1 to 200, of capabilities."),
-            OpenApiParameter("offset", int),
+            string_parameter("capability", "Only this capability."),
+            string_parameter("agent_id", "Only registrations of this agent."),
+            string_parameter(
+                "status", "Only registrations with this status.", enum=STATUSES
+            ),
+            string_parameter("version", "Only exactly this version."),
+            boolean_parameter(
+                "include_metadata", "Include the metadata and all performance metrics."
+            ),
+            OpenApiParameter(
+                "limit",
+                int,
+                description="Maximum number of capabilities to return: 1 to 200.",
+            ),
+            OpenApiParameter(
+                "offset", int, description="Number of capabilities to skip."
+            ),
         ],
         responses=CapabilitiesSerializer,
     )
-    def discover(self, request):
-        """By name; paging counts capabilities, not providers."""
-        pages = StrictPagination()
-        limit, offset = pages.get_limit(request), pages.get_offset(request)
+    def list_capabilities(self, request: Request) -> Response:
+        """Return capabilities ordered by name. Pages do not count providers."""
+        pagination = StrictPagination()
+        limit, offset = pagination.get_limit(request), pagination.get_offset(request)
         with_metadata = parse_boolean(request.query_params, "include_metadata")
-        found = self.filtered(request.query_params)
-        names = found.order_by("capability").values_list("capability", flat=True)
-        page = list(names.distinct()[offset : offset + limit])
-        groups = {name: CapabilityProviders(name, []) for name in page}
-        for one in found.with_metrics().filter(capability__in=page):
-            listed = ListedProvider(one, with_metadata)
-            groups[one.capability].providers.append(listed)
-        total = names.distinct().count()
-        listing = Page(list(groups.values()), total, limit, offset)
-        return Response(CapabilitiesSerializer(listing).data)
+        registrations = self.filter_registrations(request.query_params)
+        names = registrations.order_by("capability").values_list(
+            "capability", flat=True
+        )
+        page_names = list(names.distinct()[offset : offset + limit])
+        groups = {name: CapabilityProviders(name, []) for name in page_names}
+        providers = registrations.with_metrics().filter(capability__in=page_names)
+        for provider in providers:
+            listed = ListedProvider(provider, with_metadata)
+            groups[provider.capability].providers.append(listed)
+        page = CapabilityPage(
+            capabilities=list(groups.values()),
+            total=names.distinct().count(),
+            limit=limit,
+            offset=offset,
+        )
+        return Response(CapabilitiesSerializer(page).data)
 
-    def filtered(self, asked):
-        """Registrations that every parameter lets through."""
-        found = CapabilityRegistration.objects.present().with_state()
-        for name in ("capability", "version"):
-            if value := asked.get(name):
-                found = found.filter(**{name: value})
-        if status := asked.get("status"):
+    def filter_registrations(self, query: Mapping[str, str]) -> RegistrationQuerySet:
+        """Return the registrations that match all query parameters."""
+        registrations = CapabilityRegistration.objects.present().with_state()
+        if capability := query.get("capability"):
+            registrations = registrations.filter(capability=capability)
+        if version := query.get("version"):
+            registrations = registrations.filter(version=version)
+        if status := query.get("status"):
             if status not in STATUSES:
                 message = f"status must be one of: {', '.join(STATUSES)}"
                 raise InvalidParameter(message, parameter="status")
-            found = found.with_status(status)
-        if agent_id := asked.get("agent_id"):
+            registrations = registrations.with_status(status)
+        if agent_id := query.get("agent_id"):
             entry = service.find_agent(agent_id)
-            found = found.filter(entry=entry) if entry else found.none()
-        return found
+            if entry is None:
+                return registrations.none()
+            registrations = registrations.filter(entry=entry)
+        return registrations
 
     @extend_schema(
         operation_id="registry_capabilities_find",
         summary="Find agents for a capability",
         parameters=[
             CAPABILITY,
-            text("version", "Only this version, exactly."),
+            string_parameter("version", "Only exactly this version."),
             STRATEGY,
-            flag("include_unhealthy", "Also those that take no traffic now, last."),
-            text(
-                "metadata_filter",
-                "A JSON object: every member must match, or be in a stored list.",
+            boolean_parameter(
+                "include_unhealthy",
+                "Also return, last, the providers that receive no requests now.",
             ),
-            flag("peek", "With `load_balance`: do not count this as a request."),
+            string_parameter(
+                "metadata_filter",
+                "A JSON object. Each member must equal the stored value, or be in the"
+                " stored list.",
+            ),
+            boolean_parameter(
+                "peek", "With `load_balance`: do not advance the rotation."
+            ),
         ],
         responses=DecisionSerializer,
     )
-    def find(self, request, key):
-        """Providers in the order to try them; never cached.
+    def find_providers(self, request: Request, key: str) -> Response:
+        """Return the providers in the order in which to try them. Never cached.
 
-        `load_balance` moves on with each call.
+        Each call with `load_balance` advances the rotation.
         """
         try:
-            decision = decide(self.question(key, request))
+            decision = decide(self.build_routing_request(request, key))
         except decisions.UnknownStrategyError as error:
-            known = {"routing_strategy": str(error), "available": list(STRATEGIES)}
-            raise errors.InvalidStrategy(**known) from error
+            raise errors.InvalidStrategy(
+                f"routing_strategy must be one of: {', '.join(STRATEGIES)}",
+                routing_strategy=str(error),
+                available=list(STRATEGIES),
+            ) from error
         except decisions.MetadataFilterError as error:
             raise errors.InvalidMetadataFilter(str(error)) from error
         except decisions.NoProvidersError as error:
-            raise nobody_offers(key) from error
-        found = DecisionSerializer(decision)
-        return Response(found.data, headers={"Cache-Control": "no-store"})
+            raise build_not_found_error(key) from error
+        response = DecisionSerializer(decision).data
+        return Response(response, headers={"Cache-Control": "no-store"})
 
-    def question(self, capability, request) -> RoutingRequest:
-        """Who only wants to see the headers sends no request to anybody."""
-        asked = request.query_params
+    def build_routing_request(
+        self, request: Request, capability: str
+    ) -> RoutingRequest:
+        query = request.query_params
+        # HEAD asks for the headers only, so it does not advance the rotation.
+        peek = parse_boolean(query, "peek") or request.method == "HEAD"
         return RoutingRequest(
             capability=capability,
-            version=asked.get("version", ""),
-            strategy=asked.get("routing_strategy") or decisions.DEFAULT_STRATEGY,
-            include_unhealthy=parse_boolean(asked, "include_unhealthy"),
-            metadata=decisions.parse_metadata_filter(asked.get("metadata_filter", "")),
-            peek=parse_boolean(asked, "peek") or request.method == "HEAD",
+            version=query.get("version", ""),
+            strategy=query.get("routing_strategy") or decisions.DEFAULT_STRATEGY,
+            include_unhealthy=parse_boolean(query, "include_unhealthy"),
+            metadata=decisions.parse_metadata_filter(query.get("metadata_filter", "")),
+            peek=peek,
         )
 
     @extend_schema(
         summary="Update a registration",
         parameters=[REGISTRATION_ID],
-        request=UpdateSerializer,
-        responses=RegistrationToldSerializer,
+        request=RegistrationUpdateSerializer,
+        responses=RegistrationDetailSerializer,
         examples=[examples.UPDATE],
     )
-    def update(self, request, key):
-        """Change its priority, metadata, version, health check or status."""
-        registration = self.known(key)
-        changes = dict(get_validated_data(UpdateSerializer(data=request.data)))
-        for fixed in ("agent_id", "capability"):
-            same = getattr(registration, fixed)
-            if changes.pop(fixed, same) != same:
-                raise InvalidBody(f"{fixed} cannot be changed")
+    def update(self, request: Request, key: str) -> Response:
+        """Change the priority, metadata, version, health check URL or status."""
+        registration = self.get_registration(key)
+        serializer = RegistrationUpdateSerializer(data=request.data)
+        changes = dict(get_validated_data(serializer))
+        for name in ("agent_id", "capability"):
+            value = getattr(registration, name)
+            if changes.pop(name, value) != value:
+                raise InvalidBody(f"{name} cannot be changed")
         if not changes:
-            raise InvalidBody("There is nothing to change")
+            raise InvalidBody("The body must contain at least one member to change")
         try:
             service.update(registration, changes)
         except CapabilityRegistration.DoesNotExist as error:
             raise errors.RegistrationNotFound(registration_id=key) from error
-        return Response(RegistrationToldSerializer(self.known(key)).data)
+        updated = self.get_registration(key)
+        return Response(RegistrationDetailSerializer(updated).data)
 
     @extend_schema(
         summary="Unregister a capability of an agent",
         parameters=[
-            OpenApiParameter("agent_id", str, "path"),
-            OpenApiParameter("capability", str, "path"),
-            flag("drain", "Take no more traffic now, and be removed a little later."),
+            OpenApiParameter(
+                "agent_id",
+                str,
+                "path",
+                description="ID or agent key of a catalog entry.",
+            ),
+            OpenApiParameter(
+                "capability", str, "path", description="Name of the capability."
+            ),
+            boolean_parameter(
+                "drain", "Send no new requests, and remove the registration later."
+            ),
         ],
-        responses={204: OpenApiResponse(description="It is, or is being, removed.")},
+        responses={
+            204: OpenApiResponse(description="The registration is removed or draining.")
+        },
     )
-    def unregister(self, request, agent_id, capability):
-        """Take the offer back."""
+    def unregister(self, request: Request, agent_id: str, capability: str) -> Response:
+        """Stop sending requests for this capability to the agent."""
         drain = parse_boolean(request.query_params, "drain")
         entry = service.find_agent(agent_id)
         if entry is None:
-            raise errors.AgentNotFound(agent_id=agent_id[:128])
-        offers = CapabilityRegistration.objects.present()
-        offered = offers.filter(entry=entry, capability=capability).first()
-        if offered is None:
-            told = {"agent_id": agent_id, "capability": capability[:128]}
-            raise errors.RegistrationNotFound(**told)
-        # Gone meanwhile is gone all the same.
+            raise errors.AgentNotFound(agent_id=agent_id[:DETAIL_LIMIT])
+        registrations = CapabilityRegistration.objects.present()
+        registration = registrations.filter(entry=entry, capability=capability).first()
+        if registration is None:
+            raise errors.RegistrationNotFound(
+                agent_id=agent_id, capability=capability[:DETAIL_LIMIT]
+            )
+        # Removed by a concurrent request: the result is the same.
         with contextlib.suppress(CapabilityRegistration.DoesNotExist):
-            service.unregister(offered, drain=drain)
+            service.unregister(registration, drain=drain)
         return Response(status=204)
 
     @extend_schema(exclude=True)
-    def unregister_reports(self, request, key):
-        """A capability may be called so, and its address is that of reports."""
+    def unregister_reports(self, request: Request, key: str) -> Response:
+        """Unregister a capability named "reports"."""
         return self.unregister(request, key, "reports")
 
     @extend_schema(exclude=True)
-    def unregister_health(self, request, key):
-        """None can be called so, and therefore none is found."""
+    def unregister_health(self, request: Request, key: str) -> Response:
+        """Answer 404, because "health" is a reserved name."""
         return self.unregister(request, key, "health")
 
     @extend_schema(
         summary="Report requests",
         parameters=[REGISTRATION_ID],
         request=ReportSerializer,
-        responses={204: OpenApiResponse(description="Taken in.")},
+        responses={204: OpenApiResponse(description="The report is saved.")},
         examples=[examples.REPORT],
     )
-    def report(self, request, key):
-        """How requests to a provider went, and how busy it is."""
-        told = dict(get_validated_data(ReportSerializer(data=request.data)))
+    def report(self, request: Request, key: str) -> Response:
+        """Report the outcomes of requests to a provider, and its current load."""
+        gauges = dict(get_validated_data(ReportSerializer(data=request.data)))
         outcomes = [
-            RequestOutcome(o["ok"], o.get("response_time_ms"))
-            for o in told.pop("outcomes", [])
+            RequestOutcome(item["ok"], item.get("response_time_ms"))
+            for item in gauges.pop("outcomes", [])
         ]
-        if not outcomes and not told:
-            raise InvalidBody("There is nothing to report")
-        if not record_report(key, Report(outcomes, told)):
-            raise errors.RegistrationNotFound(registration_id=key[:128])
+        if not outcomes and not gauges:
+            raise InvalidBody(
+                "The body must contain outcomes, concurrent_requests, queue_depth or"
+                " load_score"
+            )
+        if not record_report(key, Report(outcomes, gauges)):
+            raise errors.RegistrationNotFound(registration_id=key[:DETAIL_LIMIT])
         return Response(status=204)
 
     @extend_schema(
@@ -299,54 +346,65 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         parameters=[CAPABILITY],
         responses=CapabilityHealthSerializer,
     )
-    def health(self, request, key):
-        """How each provider is, and what that makes of the capability."""
-        found = get_providers(key)
-        if not found:
-            raise nobody_offers(key)
-        capability = health.summarize_capability(key, found)
-        return Response(CapabilityHealthSerializer(capability).data)
+    def capability_health(self, request: Request, key: str) -> Response:
+        """Return the health of each provider, and of the capability as a whole."""
+        providers = get_providers(key)
+        if not providers:
+            raise build_not_found_error(key)
+        summary = health.summarize_capability(key, providers)
+        return Response(CapabilityHealthSerializer(summary).data)
 
     @extend_schema(
         operation_id="registry_health",
         summary="Check the health of all capabilities",
         parameters=[
-            flag("include_healthy", "List those that are healthy.", default=True),
-            flag("include_unhealthy", "List those that are unhealthy.", default=True),
+            boolean_parameter(
+                "include_healthy", "List healthy capabilities.", default=True
+            ),
+            boolean_parameter(
+                "include_unhealthy", "List unhealthy capabilities.", default=True
+            ),
         ],
         responses=RegistryHealthSerializer,
     )
-    def everything(self, request):
-        """Counted over all; the list can leave the healthy or unhealthy ones out."""
-        asked = request.query_params
-        well, ill = (
-            parse_boolean(asked, f"include_{word}", default=True)
-            for word in ("healthy", "unhealthy")
-        )
-        listed = {"healthy": well, "unhealthy": ill, "degraded": well or ill}
-        left_out = [word for word, wanted in listed.items() if not wanted]
-        return Response(
-            RegistryHealthSerializer(health.summarize_registry(left_out)).data
-        )
+    def registry_health(self, request: Request) -> Response:
+        """Return counts over all capabilities, and a list of capabilities.
 
-    def known(self, key: str) -> CapabilityRegistration:
-        """The registration of this id, with all that is told of it."""
+        The parameters only affect the list. It contains degraded capabilities unless
+        both parameters are false.
+        """
+        query = request.query_params
+        healthy = parse_boolean(query, "include_healthy", default=True)
+        unhealthy = parse_boolean(query, "include_unhealthy", default=True)
+        is_included = {
+            "healthy": healthy,
+            "unhealthy": unhealthy,
+            "degraded": healthy or unhealthy,
+        }
+        excluded = [name for name, included in is_included.items() if not included]
+        summary = health.summarize_registry(excluded)
+        return Response(RegistryHealthSerializer(summary).data)
+
+    def get_registration(self, key: str) -> CapabilityRegistration:
+        """Return the registration with its state; raise RegistrationNotFound."""
         registrations = CapabilityRegistration.objects.present().with_state()
-        found = registrations.filter(pk=key).first()
-        if found is None:
-            raise errors.RegistrationNotFound(registration_id=key[:128])
-        return found
+        registration = registrations.filter(pk=key).first()
+        if registration is None:
+            raise errors.RegistrationNotFound(registration_id=key[:DETAIL_LIMIT])
+        return registration
 
 
-def with_state_of(made: CapabilityRegistration, entry: CatalogEntry):
-    """As the database tells it; which may have lost it again meanwhile."""
-    made.state = events.current_state(made)
-    made.agent_probed_at = entry.last_probed_at
-    return made
+def set_state(registration: CapabilityRegistration, entry: CatalogEntry) -> None:
+    """Set what `with_state` annotates, without a query.
+
+    Another request may already have removed the new registration from the database.
+    """
+    registration.state = events.current_state(registration)
+    registration.agent_probed_at = entry.last_probed_at
 
 
-def nobody_offers(capability: str) -> CapabilityNotFound:
+def build_not_found_error(capability: str) -> CapabilityNotFound:
     return CapabilityNotFound(
-        capability=capability[:128],
+        capability=capability[:DETAIL_LIMIT],
         available_capabilities=decisions.suggest_capabilities(capability),
     )

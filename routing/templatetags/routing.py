@@ -1,4 +1,4 @@
-"""What templates say about offers to take traffic."""
+"""Template filters for registrations and their metrics."""
 
 from django import template
 
@@ -7,19 +7,21 @@ from catalog.health import format_percent
 from ..models import HEALTH_BY_STATUS
 
 register = template.Library()
-LOOKS = {health: status for status, health in reversed(HEALTH_BY_STATUS.items())} | {
+# Several states mean unhealthy; its badge is the one of an offline agent.
+STATUS_BY_HEALTH = {health: status for status, health in HEALTH_BY_STATUS.items()} | {
     "unhealthy": "offline"
 }
 
 
 @register.filter
 def as_status(health: str) -> str:
-    """The catalog's status that looks like this health."""
-    return LOOKS[health]
+    """Return the catalog status whose badge shows this health."""
+    return STATUS_BY_HEALTH[health]
 
 
 @register.filter
 def spaced(name: str) -> str:
+    """Replace underscores by spaces."""
     return name.replace("_", " ")
 
 

@@ -1,1 +1,1 @@
-"""The web pages of the registry."""
+"""Web pages of the registry."""

@@ -1,4 +1,6 @@
-"""What people fill in on the registry's pages."""
+"""Forms of the registry's pages."""
+
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 
@@ -7,9 +9,14 @@ from ..decisions import RoutingRequest
 from ..models import CapabilityRegistration
 from ..strategies import STRATEGIES
 
+if TYPE_CHECKING:
+    ModelForm = forms.ModelForm[CapabilityRegistration]
+else:
+    ModelForm = forms.ModelForm
 
-class TrialForm(forms.Form):
-    """What a caller could ask; a page never moves the rotation on."""
+
+class RoutingPreviewForm(forms.Form):
+    """The parameters of a routing decision to preview."""
 
     strategy = forms.ChoiceField(
         choices=[(name, name.replace("_", " ")) for name in STRATEGIES], required=False
@@ -22,35 +29,39 @@ class TrialForm(forms.Form):
         help_text='A JSON object, such as {"supported_formats": "csv"}.',
     )
 
-    def clean_metadata(self):
+    def clean_metadata(self) -> dict[str, Any]:
         try:
             return decisions.parse_metadata_filter(self.cleaned_data["metadata"])
         except decisions.MetadataFilterError as error:
             raise forms.ValidationError(str(error)) from error
 
-    def question(self, capability: str) -> RoutingRequest:
-        """Where a value makes no sense, as if it were not there: pages forgive."""
+    def build_routing_request(self, capability: str) -> RoutingRequest:
+        """Return the request without the invalid values; it never counts as a turn."""
         self.is_valid()
-        asked = self.cleaned_data
+        data = self.cleaned_data
         return RoutingRequest(
             capability=capability,
-            version=asked.get("version", ""),
-            strategy=asked.get("strategy") or decisions.DEFAULT_STRATEGY,
-            metadata=asked.get("metadata") or {},
+            version=data.get("version", ""),
+            strategy=data.get("strategy") or decisions.DEFAULT_STRATEGY,
+            metadata=data.get("metadata") or {},
             include_unhealthy=True,
             peek=True,
         )
 
 
-class OfferForm(forms.ModelForm):
-    """Only what was changed in it counts: others may have changed the rest."""
+class RegistrationForm(ModelForm):
+    """Priority and status of a registration.
+
+    The initial values are submitted as well, so that only the fields that this user
+    changed are saved. Another user may have changed the others since.
+    """
 
     class Meta:
         model = CapabilityRegistration
         fields = ["priority", "intent"]
         labels = {"intent": "Status"}
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.show_hidden_initial = True

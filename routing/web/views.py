@@ -1,11 +1,13 @@
-"""The registry's pages: who takes traffic for what, and why."""
+"""Web pages of the registry."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -16,137 +18,168 @@ from catalog.web import require_permission, wants_partial
 from .. import decisions, service
 from ..conf import conf
 from ..decisions import Decision
-from ..health import overall
-from ..models import CapabilityRegistration, DesiredState
-from ..strategies import STRATEGIES
-from .forms import OfferForm, TrialForm
+from ..health import combine_provider_health
+from ..models import CapabilityRegistration, DesiredState, RegistrationMetricsMixin
+from ..strategies import STRATEGIES, RankedCandidate
+from .forms import RegistrationForm, RoutingPreviewForm
 
 PAGE_SIZE = 25
-reader = require_permission("routing.view_capabilityregistration")
-editor = require_permission("routing.change_capabilityregistration")
+require_view_permission = require_permission("routing.view_capabilityregistration")
+require_change_permission = require_permission("routing.change_capabilityregistration")
+
+# A provider with the names of all strategies and its rank in each.
+ScoredProvider = tuple[RegistrationMetricsMixin, list[tuple[str, RankedCandidate]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """One capability with everybody who offers it, each with its four scores."""
+class RegisteredCapability:
+    """A capability with its providers, in the order of the default strategy."""
 
     name: str
-    providers: list
+    providers: Sequence[ScoredProvider]
 
     @classmethod
-    def of(cls, name, registrations) -> "Offered":
-        candidates = list(map(decisions.build_candidate, registrations))
-        scores = {candidate.id: [] for candidate in candidates}
-        for strategy, ranking in STRATEGIES.items():
-            for place in ranking(candidates, 0):
-                scores[place.candidate.id].append((strategy, place))
-        order = STRATEGIES[decisions.DEFAULT_STRATEGY](candidates, 0)
-        return cls(name, [(p.candidate.item, scores[p.candidate.id]) for p in order])
+    def from_registrations(
+        cls, name: str, registrations: Iterable[CapabilityRegistration]
+    ) -> "RegisteredCapability":
+        candidates = [decisions.build_candidate(item) for item in registrations]
+        rankings = {name: rank(candidates, 0) for name, rank in STRATEGIES.items()}
+        scores: dict[str, list[tuple[str, RankedCandidate]]] = {}
+        for strategy, ranking in rankings.items():
+            for ranked in ranking:
+                scores.setdefault(ranked.candidate.id, []).append((strategy, ranked))
+        providers = [
+            (ranked.candidate.item, scores[ranked.candidate.id])
+            for ranked in rankings[decisions.DEFAULT_STRATEGY]
+        ]
+        return cls(name, providers)
 
     @property
-    def healthy(self) -> int:
-        return sum(one.is_healthy for one, _ in self.providers)
+    def healthy_providers(self) -> int:
+        return sum(provider.is_healthy for provider, _ in self.providers)
 
     @property
     def health(self) -> str:
-        return overall(self.healthy, len(self.providers))
+        return combine_provider_health(self.healthy_providers, len(self.providers))
 
 
 @require_safe
-@reader
+@require_view_permission
 @vary_on_headers("HX-Request")
-def index(request):
-    """Capabilities open for routing; htmx asks for the results alone."""
+def index(request: HttpRequest) -> HttpResponse:
+    """List the registered capabilities; htmx receives only the results."""
     query = request.GET.get("q", "").replace("\0", "").strip()
-    offers = CapabilityRegistration.objects.present()
-    names = offers.filter(capability__icontains=query).order_by("capability")
-    names = names.values_list("capability", flat=True).distinct()
-    page = Paginator(names, PAGE_SIZE).get_page(request.GET.get("page"))
+    registrations = CapabilityRegistration.objects.present()
+    registrations = registrations.filter(capability__icontains=query)
+    names = registrations.order_by("capability").values_list("capability", flat=True)
+    page = Paginator(names.distinct(), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "tab": "registry",
         "query": query,
         "page": page,
-        "offered": offered(list(page.object_list)),
+        "capabilities": load_capabilities(list(page)),
     }
-    part = wants_partial(request)
-    return render(request, f"routing/{'_results' if part else 'index'}.html", context)
+    is_partial = wants_partial(request)
+    template = "routing/_results.html" if is_partial else "routing/index.html"
+    return render(request, template, context)
 
 
-def offered(names: list[str]) -> list[Offered]:
-    found = CapabilityRegistration.objects.present().with_state().with_metrics()
-    found = found.filter(capability__in=names).order_by("capability")
-    groups = groupby(found, lambda one: one.capability)
-    return [Offered.of(name, list(group)) for name, group in groups]
+def load_capabilities(names: list[str]) -> list[RegisteredCapability]:
+    """Return the capabilities with these names in alphabetical order."""
+    registrations = CapabilityRegistration.objects.present().with_state().with_metrics()
+    registrations = registrations.filter(capability__in=names).order_by("capability")
+    groups = groupby(registrations, lambda registration: registration.capability)
+    return [
+        RegisteredCapability.from_registrations(name, group) for name, group in groups
+    ]
 
 
 @require_safe
-@reader
+@require_view_permission
 @vary_on_headers("HX-Request")
-def capability(request, name):
-    """Try it: the order a strategy gives now, and the numbers that led to it."""
+def capability(request: HttpRequest, name: str) -> HttpResponse:
+    """Preview a routing decision: the order, the scores and how they are computed."""
     name = name.replace("\0", "")
-    trial = TrialForm(request.GET or {"strategy": decisions.DEFAULT_STRATEGY})
-    part = wants_partial(request)
-    question = trial.question(name)
+    preview_form = RoutingPreviewForm(
+        request.GET or {"strategy": decisions.DEFAULT_STRATEGY}
+    )
+    is_partial = wants_partial(request)
+    routing_request = preview_form.build_routing_request(name)
     try:
-        decision = decisions.decide(question)
+        decision = decisions.decide(routing_request)
     except decisions.NoProvidersError as error:
-        # A page that is open sees the last one leave.
-        if not part:
-            raise Http404(f"No agent offers {name}") from error
-        decision = Decision(name, question.strategy, [], 0, 0)
+        # An open page reloads the order when the last provider is removed.
+        if not is_partial:
+            raise Http404(f"No agent is registered for {name}.") from error
+        decision = Decision(
+            capability=name,
+            strategy=routing_request.strategy,
+            order=[],
+            total_providers=0,
+            healthy_providers=0,
+        )
     context = {
         "tab": "registry",
         "name": name,
-        "trial": trial,
+        "preview_form": preview_form,
         "decision": decision,
-        "forms": forms_for(request.user, name),
+        "forms": build_forms(request.user, name),
     }
-    return render(
-        request, f"routing/{'_order' if part else 'capability'}.html", context
-    )
+    template = "routing/_order.html" if is_partial else "routing/capability.html"
+    return render(request, template, context)
 
 
-def forms_for(user, name: str) -> list[OfferForm]:
-    """One for each offer, if this user may change any."""
+def build_forms(user: Any, capability_name: str) -> list[RegistrationForm]:
+    """Return a form for each registration, or none for a user who may not change it."""
     if not user.has_perm("routing.change_capabilityregistration"):
         return []
-    offers = CapabilityRegistration.objects.present().filter(capability=name)
-    offers = offers.defer("window").select_related("entry")
-    return [OfferForm(instance=one, prefix=one.pk) for one in offers]
+    registrations = CapabilityRegistration.objects.present()
+    registrations = registrations.filter(capability=capability_name).defer("window")
+    return [
+        RegistrationForm(instance=registration, prefix=registration.pk)
+        for registration in registrations.select_related("entry")
+    ]
 
 
-@editor
-def change(request, key):
-    """Give an offer another priority, or let it drain."""
+@require_change_permission
+def change(request: HttpRequest, key: str) -> HttpResponse:
+    """Change the priority or the status of a registration."""
     if request.method != "POST":
-        # As after a login that stood in between.
+        # After a login, the browser is redirected here with GET.
         return redirect("routing:index")
-    offers = CapabilityRegistration.objects.present().defer("window")
-    offer = offers.filter(pk=key.replace("\0", "")).first()
-    if offer is None:
-        return taken_back(request)
-    form = OfferForm(request.POST, instance=offer, prefix=offer.pk)
+    registrations = CapabilityRegistration.objects.present().defer("window")
+    registration = registrations.filter(pk=key.replace("\0", "")).first()
+    if registration is None:
+        return redirect_after_removal(request)
+    form = RegistrationForm(request.POST, instance=registration, prefix=registration.pk)
     if form.is_valid():
         changes = {name: form.cleaned_data[name] for name in form.changed_data}
         try:
-            service.update(offer, changes)
+            service.update(registration, changes)
         except CapabilityRegistration.DoesNotExist:
-            return taken_back(request)
-        messages.success(request, f"{offer.entry} {told_of(changes)}.")
-    for name, errors in form.errors.items():
-        messages.error(request, f"{form[name].label}: {errors[0]}")
-    place = reverse("routing:capability", args=[offer.capability])
-    return redirect(f"{place}?{request.GET.urlencode()}" if request.GET else place)
+            return redirect_after_removal(request)
+        messages.success(request, describe_changes(registration, changes))
+    for name, field_errors in form.errors.items():
+        messages.error(request, f"{form[name].label}: {field_errors[0]}")
+    url = reverse("routing:capability", args=[registration.capability])
+    return redirect(f"{url}?{request.GET.urlencode()}" if request.GET else url)
 
 
-def taken_back(request):
-    messages.error(request, "This offer was taken back meanwhile.")
+def redirect_after_removal(request: HttpRequest) -> HttpResponse:
+    messages.error(request, "This registration no longer exists.")
     return redirect("routing:index")
 
 
-def told_of(changes: dict) -> str:
+def describe_changes(
+    registration: CapabilityRegistration, changes: dict[str, Any]
+) -> str:
+    """Return the message to show after saving."""
     if changes.get("intent") == DesiredState.DRAINING:
         seconds = f"{conf.DRAIN_SECONDS:g}"
-        return f"takes no more requests, and is removed in {seconds} s"
-    return "was changed" if changes else "is as it was"
+        return (
+            f"{registration.entry} receives no new requests and will be removed in"
+            f" {seconds} s."
+        )
+    if changes:
+        return f"{registration.entry} was updated."
+    return f"{registration.entry} was not changed."

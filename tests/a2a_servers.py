@@ -21,26 +21,26 @@ from a2a.types import (
 from google.protobuf.json_format import Parse
 from starlette.applications import Starlette
 
-from tests.mcp_servers import serving
+from tests.mcp_servers import run_app
 
 
-class Echo(AgentExecutor):
-    """Says again what was said to it."""
+class EchoExecutor(AgentExecutor):
+    """An executor that responds with the user's text."""
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         await event_queue.enqueue_event(new_text_message(context.get_user_input()))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """There is nothing to cancel: it answers at once."""
+        """Do nothing, because there is never a running task."""
 
 
-def skill(name: str) -> AgentSkill:
+def build_skill(name: str) -> AgentSkill:
     return AgentSkill(
         id=name.lower(), name=name, description=f"{name} what is said", tags=["demo"]
     )
 
 
-def card(url: str) -> AgentCard:
+def build_card(url: str) -> AgentCard:
     return AgentCard(
         name="Parrot",
         description="Says it again",
@@ -51,25 +51,25 @@ def card(url: str) -> AgentCard:
         capabilities=AgentCapabilities(streaming=True),
         default_input_modes=["text/plain"],
         default_output_modes=["text/plain"],
-        skills=[skill("Echo"), skill("Shout")],
+        skills=[build_skill("Echo"), build_skill("Shout")],
     )
 
 
 @contextmanager
-def parrot() -> Iterator[str]:
-    """The agent as it is served; yields its address."""
-    told = card("http://127.0.0.1/a2a")
-    handler = DefaultRequestHandler(Echo(), InMemoryTaskStore(), told)
-    routes = create_agent_card_routes(told) + create_jsonrpc_routes(handler, "/a2a")
-    with serving(Starlette(routes=routes)) as address:
-        # Only now is it known on which port it can be reached.
-        told.supported_interfaces[0].url = f"{address}/a2a"
-        yield address
+def run_echo_agent() -> Iterator[str]:
+    """Run the agent on a free port; yields its base URL."""
+    card = build_card("http://127.0.0.1/a2a")
+    handler = DefaultRequestHandler(EchoExecutor(), InMemoryTaskStore(), card)
+    routes = create_agent_card_routes(card) + create_jsonrpc_routes(handler, "/a2a")
+    with run_app(Starlette(routes=routes)) as base_url:
+        # The port is known only now.
+        card.supported_interfaces[0].url = f"{base_url}/a2a"
+        yield base_url
 
 
-async def said_to(definition: bytes, text: str) -> list[str]:
-    """What the SDK's own client hears from the agent of this card."""
+async def send_message(definition: bytes, text: str) -> list[str]:
+    """Send a text to the agent of this card by the SDK's client; return its texts."""
     client = await create_client(Parse(definition, AgentCard()))
     message = new_text_message(text, role=Role.ROLE_USER)
-    answers = client.send_message(SendMessageRequest(message=message))
-    return [get_stream_response_text(answer) async for answer in answers]
+    responses = client.send_message(SendMessageRequest(message=message))
+    return [get_stream_response_text(response) async for response in responses]

@@ -8,6 +8,7 @@ import pytest
 import uvicorn
 from django.conf import settings
 from django.core.cache import cache
+from django.test import Client
 from hypothesis import settings as hypothesis_settings
 from knox.models import AuthToken
 from rest_framework.test import APIClient
@@ -16,21 +17,21 @@ from agentlens.asgi import application
 
 from .factories import UserFactory
 
-# The same examples in every run; `pytest --hypothesis-profile=exploring` looks further.
+# The same examples in every run; `--hypothesis-profile=exploring` tries more.
 hypothesis_settings.register_profile("steady", derandomize=True, deadline=None)
 hypothesis_settings.register_profile("exploring", deadline=None, max_examples=2000)
 hypothesis_settings.load_profile("steady")
 
-# Seconds that a writer waits for its turn on SQLite's one lock.
+# Seconds that a writer waits for SQLite's write lock.
 SQLITE_TIMEOUT = 300
 
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix):
-    """Set what tests need of connections and the settings of a server do not give.
+    """Adjust the database connections for tests.
 
-    Threads of servers outlive tests; a connection of theirs must not. And forty
-    threads that write to SQLite take turns, each as long as a busy machine needs.
+    Server threads outlive a test, so their connections must not persist. SQLite
+    needs a long timeout, because some tests write from forty threads at once.
     """
     database = settings.DATABASES["default"]
     database["CONN_MAX_AGE"] = 0
@@ -39,20 +40,20 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix):
 
 
 @pytest.fixture(autouse=True)
-def _quick_and_clean(settings):
-    """Passwords that cost nothing, and no writes remembered from another test."""
+def _fast_and_isolated(settings):
+    """Use a fast password hasher and start with an empty cache."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    # Else every client first walks through all static files.
+    # Without this, each test client scans all static files first.
     settings.WHITENOISE_AUTOREFRESH = True
     cache.clear()
 
 
 @pytest.fixture
-def logged():
-    """All that comes to the root logger, where our handlers are, however quiet."""
+def log_output():
+    """Capture everything that reaches the root logger, with all levels enabled."""
     lines = io.StringIO()
     handler = logging.StreamHandler(lines)
-    levels = {name: logging.getLogger(name).level for name in loggers()}
+    levels = {name: logging.getLogger(name).level for name in logger_names()}
     for name in levels:
         logging.getLogger(name).setLevel(logging.DEBUG)
     logging.getLogger().addHandler(handler)
@@ -62,21 +63,21 @@ def logged():
         logging.getLogger(name).setLevel(level)
 
 
-def loggers():
+def logger_names():
     return ["root", *logging.root.manager.loggerDict]
 
 
 @pytest.fixture
 def client_for(db):
-    """An API client with a real bearer token for a user of the role."""
+    """Return a function that builds an API client with a token for a role."""
 
-    def make(role: str) -> APIClient:
+    def build_client(role: str) -> APIClient:
         _, token = AuthToken.objects.create(UserFactory(role=role))
         client = APIClient()
         client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
         return client
 
-    return make
+    return build_client
 
 
 @pytest.fixture
@@ -94,9 +95,34 @@ def admin(client_for):
     return client_for("Admin")
 
 
+@pytest.fixture
+def client_with_role(db):
+    """Return a function that makes a client with a logged-in user.
+
+    Without a role, the user has no permissions.
+    """
+
+    def make_client(role: str = "") -> Client:
+        client = Client()
+        client.force_login(UserFactory(role=role))
+        return client
+
+    return make_client
+
+
+@pytest.fixture
+def viewer_client(client_with_role):
+    return client_with_role("Viewer")
+
+
+@pytest.fixture
+def editor_client(client_with_role):
+    return client_with_role("Editor")
+
+
 @contextmanager
-def serving():
-    """AgentLens as it is served, on a free port of this machine."""
+def run_agentlens():
+    """Run AgentLens with uvicorn on a free port and yield its URL."""
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         application, lifespan="off", log_level="warning", timeout_graceful_shutdown=2
@@ -111,5 +137,5 @@ def serving():
 
 @pytest.fixture
 def server(transactional_db):
-    with serving() as address:
-        yield address
+    with run_agentlens() as url:
+        yield url

@@ -1,4 +1,4 @@
-"""Valid, published things; each test says only what it is about."""
+"""Factories for valid objects and A2A cards; tests override what they are about."""
 
 import json
 
@@ -35,7 +35,7 @@ class ProviderFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = Provider
 
-    organization = factory.Sequence(lambda n: f"Organisation {n}")
+    organization = factory.Sequence(lambda n: f"Organization {n}")
     url = "https://organisation.example"
 
 
@@ -81,7 +81,7 @@ class CatalogEntryFactory(factory.django.DjangoModelFactory):
 
     @factory.post_generation
     def offers(self, create, kinds):
-        """One capability of each of these kinds, and the entry found by search."""
+        """Add a capability of each of these kinds and index the entry."""
         for kind in kinds or []:
             CapabilityFactory(agent_type=self.agent_type, kind=kind)
         index_entries(CatalogEntry.objects.filter(pk=self.pk))
@@ -91,13 +91,13 @@ def skill(name="Translate text", **members):
     return {
         "id": name.lower().replace(" ", "-"),
         "name": name,
-        "description": f"{name}, and well",
+        "description": f"{name} quickly",
         "tags": ["demo"],
     } | members
 
 
 def card(url="https://translator.example.com/a2a", skills=None, **members):
-    """A correct A2A 1.0 card; members given replace its own."""
+    """Build a valid A2A 1.0 card with these members overridden."""
     return {
         "name": "Translator",
         "description": "Translates",

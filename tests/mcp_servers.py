@@ -1,4 +1,4 @@
-"""Real MCP servers on loopback: of the official SDK, and of older revisions by hand."""
+"""Real MCP servers on loopback: the official SDK's, and one of an older revision."""
 
 import json
 import socket
@@ -14,12 +14,12 @@ from mcp.server.mcpserver import MCPServer
 
 from tests.servers import Request, reply
 
-PAGES = 3
+PAGE_COUNT = 3
 
 
 @contextmanager
-def serving(application: Callable[..., Any]) -> Iterator[str]:
-    """Under uvicorn on a free port; yields its address."""
+def run_app(application: Callable[..., Any]) -> Iterator[str]:
+    """Run an ASGI application under uvicorn on a free port; yields its base URL."""
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(application, log_level="critical", lifespan="on")
     server = uvicorn.Server(config)
@@ -33,24 +33,24 @@ def serving(application: Callable[..., Any]) -> Iterator[str]:
         thread.join()
 
 
-def notebook() -> Any:
-    return notebook_server().streamable_http_app(streamable_http_path="/mcp")
+def notebook_app() -> Any:
+    return create_notebook().streamable_http_app(streamable_http_path="/mcp")
 
 
-def stateless_notebook() -> Any:
-    """For many workers; whoever comes by with a GET is left listening."""
-    return notebook_server().streamable_http_app(
+def stateless_notebook_app() -> Any:
+    """Return an app without sessions; it keeps every GET request open."""
+    return create_notebook().streamable_http_app(
         streamable_http_path="/mcp", stateless_http=True, json_response=True
     )
 
 
-def notebook_of_2024() -> Any:
-    """Over the transport of that year: listened to at one place, told at another."""
-    return notebook_server().sse_app(sse_path="/mcp")
+def sse_notebook_app() -> Any:
+    """Return an app with the HTTP+SSE transport of revision 2024-11-05."""
+    return create_notebook().sse_app(sse_path="/mcp")
 
 
-def notebook_server() -> MCPServer:
-    """Tools, resources, a template and a prompt, as one would write them."""
+def create_notebook() -> MCPServer:
+    """Return a server with a tool, resources, a resource template and a prompt."""
     server = MCPServer("notebook", title="Notebook", version="2.1.0")
 
     @server.tool()
@@ -76,8 +76,8 @@ def notebook_server() -> MCPServer:
     return server
 
 
-def paged() -> Any:
-    """Five tools on three pages, and a last page that points to itself."""
+def paginated_app() -> Any:
+    """Return an app with five tools on three pages; the last page links to itself."""
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
         page = int(params.cursor or 0) if params else 0
@@ -85,15 +85,15 @@ def paged() -> Any:
         tools = [
             types.Tool(name=name, input_schema={"type": "object"}) for name in names
         ]
-        following = str(min(page + 1, PAGES - 1))
-        return types.ListToolsResult(tools=tools, next_cursor=following)
+        next_cursor = str(min(page + 1, PAGE_COUNT - 1))
+        return types.ListToolsResult(tools=tools, next_cursor=next_cursor)
 
     server = Server("paged", version="1.0.0", on_list_tools=list_tools)
     return server.streamable_http_app(streamable_http_path="/mcp")
 
 
-def legacy(request: Request) -> list[bytes]:
-    """A server of 2025: it knows no discovery, only the handshake."""
+def answer_legacy_request(request: Request) -> list[bytes]:
+    """Answer as a server of revision 2025-03-26, which supports only the handshake."""
     message = json.loads(request.body or b"{}")
     results = {
         "initialize": {
@@ -107,16 +107,17 @@ def legacy(request: Request) -> list[bytes]:
         return [reply(202)]
     if message.get("method") not in results:
         return [reply(400)]
-    answer = {
+    response = {
         "jsonrpc": "2.0",
         "id": message["id"],
         "result": results[message["method"]],
     }
-    body = json.dumps(answer).encode()
+    body = json.dumps(response).encode()
     return [reply(body=body, content_type="application/json")]
 
 
-def gated(request: Request) -> list[bytes]:
-    """The same for those who know the word."""
-    known = request.headers["Authorization"] == "Bearer sesame"
-    return legacy(request) if known else [reply(401)]
+def answer_authorized_request(request: Request) -> list[bytes]:
+    """Answer like the legacy server, but only with the token `sesame`."""
+    if request.headers["Authorization"] != "Bearer sesame":
+        return [reply(401)]
+    return answer_legacy_request(request)

@@ -1,13 +1,13 @@
-"""Probes as they could have gone."""
+"""Outcomes of probes."""
 
 from django.utils import timezone
 
 from catalog.health.status import ProbeOutcome
 
 
-def well(latency_ms=100, at=None):
+def success(latency_ms=100, at=None):
     return ProbeOutcome(at or timezone.now(), latency_ms)
 
 
-def failed(at=None, error="HTTP 503"):
+def failure(at=None, error="HTTP 503"):
     return ProbeOutcome(at or timezone.now(), error=error)

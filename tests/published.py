@@ -1,4 +1,4 @@
-"""Definitions as agents publish them, catalogued and found to be alive."""
+"""Definitions, and their registration as agents with a given health."""
 
 import json
 
@@ -8,8 +8,10 @@ from catalog.search.indexer import index_entries
 from tests.factories import card, skill
 
 
-def publish(document: dict, status: str = Status.ACTIVE, **health) -> CatalogEntry:
-    """Registered as a client would, and then as a probe would have left it."""
+def register_agent(
+    document: dict, status: str = Status.ACTIVE, **health
+) -> CatalogEntry:
+    """Register a definition, then set the status and the health fields."""
     entry = register(json.dumps(document).encode()).entry
     entries = CatalogEntry.objects.filter(pk=entry.pk)
     entries.update(status=status, **health)
@@ -17,19 +19,19 @@ def publish(document: dict, status: str = Status.ACTIVE, **health) -> CatalogEnt
     return entries.get()
 
 
-def agent(name: str, *skills: str | dict, **members) -> dict:
-    """An A2A card under a name of its own."""
-    stated = [skill(s) if isinstance(s, str) else s for s in skills]
-    members.setdefault("url", f"https://{slug(name)}.example.com/a2a")
-    return card(name=name, skills=stated, **members)
+def agent_card(name: str, *skills: str | dict, **members) -> dict:
+    """Return an A2A card whose URL contains the name; skills may be just names."""
+    documents = [skill(item) if isinstance(item, str) else item for item in skills]
+    members.setdefault("url", f"https://{slugify(name)}.example.com/a2a")
+    return card(name=name, skills=documents, **members)
 
 
-def tool_server(name: str, *tools: str, **members) -> dict:
-    """An MCP server as introspection tells it."""
+def mcp_definition(name: str, *tools: str, **members) -> dict:
+    """Return an MCP definition as introspection builds it."""
     return {
-        "serverInfo": {"name": slug(name), "title": name, "version": "1.0.0"},
+        "serverInfo": {"name": slugify(name), "title": name, "version": "1.0.0"},
         "protocolVersion": "2025-11-25",
-        "url": f"https://{slug(name)}.example.com/mcp",
+        "url": f"https://{slugify(name)}.example.com/mcp",
         "tools": [
             {"name": tool, "description": f"{tool}, by {name}", "inputSchema": {}}
             for tool in tools
@@ -37,5 +39,5 @@ def tool_server(name: str, *tools: str, **members) -> dict:
     } | members
 
 
-def slug(name: str) -> str:
+def slugify(name: str) -> str:
     return name.lower().replace(" ", "-")

@@ -1,4 +1,4 @@
-"""Real servers on loopback, as kind or as nasty as a test wants them."""
+"""Real HTTP servers on loopback, and well-behaved and hostile responses for them."""
 
 import gzip
 import ipaddress
@@ -37,7 +37,7 @@ Route = bytes | Callable[[Request], Iterable[bytes]]
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Sends what its routes say, byte for byte, and remembers what it was asked."""
+    """A server that sends the bytes of its routes and records the requests."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -59,7 +59,7 @@ class Server(socketserver.ThreadingTCPServer):
 
     @property
     def paths(self) -> list[str]:
-        """What was fetched, in order."""
+        """The paths of all GET requests, in order."""
         return [request.path for request in self.requests if request.method == "GET"]
 
     def url(self, path: str = "", host: str = "") -> str:
@@ -67,7 +67,7 @@ class Server(socketserver.ThreadingTCPServer):
         return f"{self.scheme}://{name}:{self.port}{path}"
 
     def handle_error(self, request, client_address) -> None:
-        """A client that leaves early is what many of our tests are about."""
+        """Ignore errors, because many tests disconnect early on purpose."""
 
 
 class Handler(socketserver.StreamRequestHandler):
@@ -81,80 +81,82 @@ class Handler(socketserver.StreamRequestHandler):
         self.server.requests.append(request)
         route = self.server.routes.get(path, reply(404))
         with suppress(OSError):
-            for piece in route(request) if callable(route) else [route]:
+            for chunk in route(request) if callable(route) else [route]:
                 if self.server.stopped.is_set():
                     return
-                self.wfile.write(piece)
+                self.wfile.write(chunk)
 
 
 @contextmanager
-def serving(
+def run_server(
     host: str = "127.0.0.1", port: int = 0, tls: Path | None = None
 ) -> Iterator[Server]:
+    """Run a server in a thread; `tls` is a file with a key and its certificate."""
     with Server(host, port, tls) as server:
-        loop = threading.Thread(target=server.serve_forever, args=[0.01], daemon=True)
-        loop.start()
+        thread = threading.Thread(target=server.serve_forever, args=[0.01], daemon=True)
+        thread.start()
         try:
             yield server
         finally:
             server.stopped.set()
             server.shutdown()
-            loop.join()
+            thread.join()
 
 
-def head(status: int = 200, **headers: object) -> bytes:
-    """The lines before a body; `content_length=5` says `content-length: 5`."""
-    lines = [f"HTTP/1.1 {status} So", "Connection: close"]
+def response_head(status: int = 200, **headers: object) -> bytes:
+    """Return status line and headers; `content_length=5` is `content-length: 5`."""
+    lines = [f"HTTP/1.1 {status} Reason", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
 def reply(status: int = 200, body: bytes = b"", **headers: object) -> bytes:
-    return head(status, content_length=len(body), **headers) + body
+    return response_head(status, content_length=len(body), **headers) + body
 
 
 def redirect(location: str, status: int = 302) -> bytes:
     return reply(status, location=location)
 
 
-def packed(body: bytes) -> bytes:
+def gzip_reply(body: bytes) -> bytes:
     return reply(body=gzip.compress(body), content_encoding="gzip")
 
 
-def silence(request: Request) -> Iterator[bytes]:
-    """Listens, and never says a word: no time limit of ours is so long."""
+def never_respond(request: Request) -> Iterator[bytes]:
+    """Send nothing for 30 seconds, which is longer than any timeout in the tests."""
     for _ in range(600):
         time.sleep(0.05)
         yield b""
 
 
-def dripping(request: Request) -> Iterator[bytes]:
-    """A byte now and then, so that no single wait is long."""
-    yield head(content_length=1000)
+def send_slow_body(request: Request) -> Iterator[bytes]:
+    """Send a byte every 50 ms, so that no single read takes long."""
+    yield response_head(content_length=1000)
     for _ in range(600):
         time.sleep(0.05)
         yield b" "
 
 
-def promising(request: Request) -> Iterator[bytes]:
-    """Announces a terabyte, then says no more."""
-    return chain([head(content_length=10**12)], silence(request))
+def send_partial_body(request: Request) -> Iterator[bytes]:
+    """Announce a terabyte, then send nothing."""
+    return chain([response_head(content_length=10**12)], never_respond(request))
 
 
-def endless(request: Request) -> Iterator[bytes]:
-    return chain([head()], repeat(b" " * 65_536, 1024))
+def send_endless_body(request: Request) -> Iterator[bytes]:
+    return chain([response_head()], repeat(b" " * 65_536, 1024))
 
 
-def bomb(request: Request) -> Iterator[bytes]:
-    """A gigabyte of zeros in a megabyte; each block alone is a megabyte of them."""
-    packer = zlib.compressobj(wbits=31)
-    start = packer.compress(b"") + packer.flush(zlib.Z_FULL_FLUSH)
-    block = packer.compress(bytes(MEGABYTE)) + packer.flush(zlib.Z_FULL_FLUSH)
-    return chain([head(content_encoding="gzip"), start], repeat(block * 64, 16))
+def send_gzip_bomb(request: Request) -> Iterator[bytes]:
+    """Send a gigabyte of zeros, compressed to a megabyte."""
+    compressor = zlib.compressobj(wbits=31)
+    start = compressor.compress(b"") + compressor.flush(zlib.Z_FULL_FLUSH)
+    block = compressor.compress(bytes(MEGABYTE)) + compressor.flush(zlib.Z_FULL_FLUSH)
+    head = response_head(content_encoding="gzip")
+    return chain([head, start], repeat(block * 64, 16))
 
 
-def certificate(name: str, path: Path) -> Path:
-    """A certificate for this name and its key, vouched for by itself alone."""
+def create_certificate(name: str, path: Path) -> Path:
+    """Write a self-signed certificate for a host name, with its key, to a file."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now, day = datetime.now(UTC), timedelta(days=1)

@@ -1,14 +1,14 @@
-"""A pytest plugin: leaves out tests that touch neither the database nor Redis.
+"""A pytest plugin that deselects tests which use neither the database nor Redis.
 
-They prove the same beside any database, so they run once, without this plugin.
-Tests that use the services through no fixture of Django's are marked `services`.
+Their results do not depend on the database, so they run once, without this plugin.
+Tests that use the services without a fixture of pytest-django are marked `services`.
 """
 
 import pytest
 
-# All fixtures of pytest-django that open the database depend on it.
+# All database fixtures of pytest-django depend on this one.
 DATABASE_FIXTURE = "django_db_setup"
-LEFT_OUT = pytest.StashKey[int]()
+DESELECTED_COUNT = pytest.StashKey[int]()
 
 
 def uses_services(item: pytest.Item) -> bool:
@@ -19,25 +19,29 @@ def uses_services(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items) -> None:
-    left_out = [item for item in items if not uses_services(item)]
+    deselected = [item for item in items if not uses_services(item)]
     items[:] = [item for item in items if uses_services(item)]
-    config.hook.pytest_deselected(items=left_out)
-    config.stash[LEFT_OUT] = len(left_out)
+    config.hook.pytest_deselected(items=deselected)
+    config.stash[DESELECTED_COUNT] = len(deselected)
 
 
 def pytest_sessionfinish(session) -> None:
-    """Hand the number from a worker to the process that reports."""
+    """Send the count from an xdist worker to the main process."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+        session.config.workeroutput["deselected"] = session.config.stash.get(
+            DESELECTED_COUNT, 0
+        )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node) -> None:
-    """Take the number from a worker; all of them collect the same tests."""
-    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+    """Receive the count of a worker; all workers collect the same tests."""
+    node.config.stash[DESELECTED_COUNT] = getattr(node, "workeroutput", {}).get(
+        "deselected", 0
+    )
 
 
 def pytest_terminal_summary(terminalreporter, config) -> None:
-    count = config.stash.get(LEFT_OUT, 0)
-    reason = "touch neither the database nor Redis"
-    terminalreporter.write_line(f"{count} tests left out, which {reason}")
+    count = config.stash.get(DESELECTED_COUNT, 0)
+    reason = "they use neither the database nor Redis"
+    terminalreporter.write_line(f"{count} tests deselected, because {reason}")

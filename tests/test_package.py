@@ -1,4 +1,4 @@
-"""The wheel, in an environment of its own, far from the repository."""
+"""The wheel, installed into an empty virtual environment outside the repository."""
 
 import os
 import re
@@ -20,9 +20,9 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
-def agentlens(tmp_path_factory):
-    """The installed command's path."""
-    home = tmp_path_factory.mktemp("elsewhere")
+def agentlens_command(tmp_path_factory):
+    """Install the wheel and return the path of its `agentlens` command."""
+    home = tmp_path_factory.mktemp("installed")
     subprocess.run([sys.executable, "-m", "venv", home / "env"], check=True)
     pip = [home / "env/bin/pip", "install", "--quiet", "--disable-pip-version-check"]
     lock = ["--require-hashes", "-r", ROOT / "requirements.lock"]
@@ -31,34 +31,38 @@ def agentlens(tmp_path_factory):
     return home / "env/bin/agentlens"
 
 
-def test_another_project_can_use_the_catalog_of_the_wheel(agentlens, tmp_path):
-    project = BareProject.copied(
-        tmp_path / "project", (str(agentlens.parent / "python"),)
+def test_wheel_provides_catalog_to_other_projects(agentlens_command, tmp_path):
+    project = BareProject.copy(
+        tmp_path / "project", (str(agentlens_command.parent / "python"),)
     )
-    migrated = project.manage("migrate", "--verbosity", "0")
-    assert migrated.returncode == 0, migrated.stderr
+    result = project.manage("migrate", "--verbosity", "0")
+    assert result.returncode == 0, result.stderr
 
-    found = project.journey()
+    responses = project.run_smoke_test()
 
-    assert found["register"]["status"] == 201
-    assert {page["status"] for page in found["pages"].values()} == {200}
-    assert {answer["status"] for answer in found["anonymous writes"].values()} == {403}
-    assert not {"agentlens", "routing"} & set(found["modules"])
+    assert responses["register"]["status"] == 201
+    assert {page["status"] for page in responses["pages"].values()} == {200}
+    assert {
+        response["status"] for response in responses["anonymous writes"].values()
+    } == {403}
+    assert not {"agentlens", "routing"} & set(responses["modules"])
 
 
-def environment(tmp_path) -> dict:
-    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "LANG")}
-    return kept | {"AGENTLENS_DATA_DIR": str(tmp_path / "data")}
+def build_environment(tmp_path) -> dict:
+    inherited = {
+        key: value for key, value in os.environ.items() if key in ("PATH", "LANG")
+    }
+    return inherited | {"AGENTLENS_DATA_DIR": str(tmp_path / "data")}
 
 
 @contextmanager
-def serving(agentlens, tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+def run_server(agentlens_command, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
     process = subprocess.Popen(
-        [agentlens, "serve", "--port", str(port)],
+        [agentlens_command, "serve", "--port", str(port)],
         cwd=tmp_path,
-        env=environment(tmp_path),
+        env=build_environment(tmp_path),
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -79,26 +83,28 @@ def wait_until_ready(client):
                 return
         except httpx2.TransportError:
             time.sleep(0.1)
-    raise AssertionError("it never became ready")
+    raise AssertionError("The server did not become ready within 60 seconds")
 
 
-def test_it_serves_pages_static_files_the_api_and_the_demo(agentlens, tmp_path):
-    with serving(agentlens, tmp_path) as (client, process):
-        told = process.stdout.readline()
-        assert re.match(r"Created the user admin with the password \S+", told)
+def test_installed_command_serves_pages_static_files_api_and_demo(
+    agentlens_command, tmp_path
+):
+    with run_server(agentlens_command, tmp_path) as (client, process):
+        first_line = process.stdout.readline()
+        assert re.match(r"Created the user admin with the password \S+", first_line)
 
-        def run(*arguments):
+        def run_command(*arguments):
             return subprocess.run(
-                [agentlens, *arguments],
+                [agentlens_command, *arguments],
                 cwd=tmp_path,
-                env=environment(tmp_path),
+                env=build_environment(tmp_path),
                 check=True,
                 capture_output=True,
                 text=True,
             ).stdout
 
-        run("demo")
-        token = run("token", "create", "admin").split()[-1]
+        run_command("demo")
+        token = run_command("token", "create", "admin").split()[-1]
         client.headers["Authorization"] = f"Bearer {token}"
 
         assert client.get("/api/v1/catalog").json()["total"] == 50

@@ -1,4 +1,4 @@
-"""Rules about the project's own files, which no other tool watches."""
+"""Rules for the files of the project that no linter checks."""
 
 import ast
 from pathlib import Path
@@ -6,42 +6,44 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SOURCES = [
+SOURCE_FILES = [
     path
     for package in ("agentlens", "capabilities", "catalog", "routing", "tests")
     for path in (ROOT / package).rglob("*.py")
     if "migrations" not in path.parts
 ]
-LINES_LIMIT = 80
+MAX_FUNCTION_LINES = 80
 
 
-def functions(path: Path):
+def iter_functions(path: Path):
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", SOURCE_FILES, ids=lambda path: str(path.relative_to(ROOT))
+)
 def test_functions_are_short(path):
-    long = [
+    too_long = [
         node.name
-        for node in functions(path)
-        if node.end_lineno - node.lineno >= LINES_LIMIT
+        for node in iter_functions(path)
+        if node.end_lineno - node.lineno >= MAX_FUNCTION_LINES
     ]
-    assert not long
+    assert not too_long
 
 
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
-def test_locks_are_hashed_and_name_no_place(name):
+def test_lock_file_has_hashes_and_no_urls(name):
     text = (ROOT / name).read_text()
 
     assert "--hash=sha256:" in text
     assert "://" not in text
 
 
-def test_the_development_lock_holds_what_runs_in_production():
-    def pins(name):
+def test_development_lock_contains_production_lock():
+    def read_pins(name):
         lines = (ROOT / name).read_text().splitlines()
         return {line.split(" ")[0] for line in lines if line[:1].isalnum()}
 
-    assert pins("requirements.lock") <= pins("requirements-dev.lock")
+    assert read_pins("requirements.lock") <= read_pins("requirements-dev.lock")

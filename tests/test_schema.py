@@ -1,4 +1,4 @@
-"""docs/openapi.yaml is what the code says, and a client can be made from it."""
+"""The OpenAPI schema: committed, valid and usable by a client generator."""
 
 import importlib
 import re
@@ -17,7 +17,7 @@ from agentlens.schema import ERROR_CODES
 from catalog.api.examples import CARD
 from tests.factories import UserFactory
 
-COMMITTED = Path(__file__).parent.parent / "docs" / "openapi.yaml"
+SCHEMA_FILE = Path(__file__).parent.parent / "docs" / "openapi.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -25,23 +25,23 @@ def schema():
     return SchemaGenerator().get_schema(request=None, public=True)
 
 
-def test_the_committed_schema_is_the_generated_one(schema):
-    assert yaml.safe_load(COMMITTED.read_text("utf-8")) == schema, "run `make schema`"
+def test_committed_schema_matches_generated_schema(schema):
+    assert yaml.safe_load(SCHEMA_FILE.read_text("utf-8")) == schema, "run `make schema`"
 
 
-def test_the_error_codes_there_are_the_guide_has_too():
-    guide = (COMMITTED.parent / "api.md").read_text("utf-8")
+def test_api_guide_lists_all_error_codes():
+    guide = (SCHEMA_FILE.parent / "api.md").read_text("utf-8")
     table = re.findall(r"^\| [45]\d\d.*$", guide, re.MULTILINE)
 
     assert set(re.findall(r"`([A-Z_]{5,})`", "".join(table))) == set(ERROR_CODES)
 
 
-def test_the_schema_is_valid(schema):
+def test_schema_is_valid_openapi(schema):
     validate_schema(schema)
     OpenAPIV31SpecValidator(schema).validate()
 
 
-def test_every_operation_tells_its_errors_and_has_a_summary(schema):
+def test_every_operation_has_summary_and_error_responses(schema):
     for path, operations in schema["paths"].items():
         for method, operation in operations.items():
             assert operation.get("summary"), (path, method)
@@ -49,12 +49,12 @@ def test_every_operation_tells_its_errors_and_has_a_summary(schema):
 
 
 @pytest.fixture
-def generated(tmp_path, monkeypatch):
-    """A client package, generated from the committed schema and imported."""
+def import_generated(tmp_path, monkeypatch):
+    """Generate a client from the schema; return a function that imports its modules."""
     subprocess.run(
         [
             Path(sys.executable).with_name("openapi-python-client"),
-            *("generate", "--path", COMMITTED, "--meta", "none"),
+            *("generate", "--path", SCHEMA_FILE, "--meta", "none"),
             *("--output-path", tmp_path / "generated_client"),
         ],
         check=True,
@@ -67,20 +67,20 @@ def generated(tmp_path, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_generated_client_can_list_register_and_read(generated, live_server):
+def test_generated_client_registers_lists_and_retrieves(import_generated, live_server):
     _, token = AuthToken.objects.create(UserFactory(role="Editor"))
-    client = generated("generated_client").AuthenticatedClient(
+    client = import_generated("generated_client").AuthenticatedClient(
         live_server.url, token, raise_on_unexpected_status=True
     )
     operations = "generated_client.api.catalog.catalog_"
-    body = generated("generated_client.models").CatalogRegisterCreateJsonBody
-    register = generated(f"{operations}register_create")
-    listing = generated(f"{operations}list")
-    retrieve = generated(f"{operations}retrieve")
+    body = import_generated("generated_client.models").CatalogRegisterCreateJsonBody
+    register_entry = import_generated(f"{operations}register_create")
+    list_entries = import_generated(f"{operations}list")
+    retrieve_entry = import_generated(f"{operations}retrieve")
 
-    made = register.sync(client=client, body=body.from_dict(CARD))
-    listed = listing.sync(client=client, q="contract")
-    read = retrieve.sync(made.id, client=client)
+    registered = register_entry.sync(client=client, body=body.from_dict(CARD))
+    listed = list_entries.sync(client=client, q="contract")
+    retrieved = retrieve_entry.sync(registered.id, client=client)
 
-    assert [item.id for item in listed.items] == [made.id]
-    assert read.display_name == CARD["name"]
+    assert [item.id for item in listed.items] == [registered.id]
+    assert retrieved.display_name == CARD["name"]

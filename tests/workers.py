@@ -1,7 +1,7 @@
-"""A pytest plugin: each of several workers has a Redis database of its own.
+"""A pytest plugin that gives each xdist worker its own Redis database.
 
-Databases of tests are kept apart by pytest-django. This must be loaded with `-p`,
-before the settings read the environment.
+pytest-django separates the SQL databases. Load this plugin with `-p`, so that it
+runs before the settings read the environment.
 """
 
 import os

@@ -1,13 +1,10 @@
 import ipaddress
 import json
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from django.db import connection
 from rest_framework.test import APIClient
 
-from agentlens.cli import main
 from catalog.ingestion.curation import curate
 from catalog.models import (
     AgentType,
@@ -19,115 +16,118 @@ from catalog.models import (
 )
 from catalog.registration.service import register
 from tests import mcp_servers
+from tests.agentlens.cli import CONFIG_SAMPLES, run_cli
 from tests.factories import UserFactory, card_bytes, skill
-from tests.servers import LOOPBACK, reply, serving
+from tests.servers import LOOPBACK, reply, run_server
 
-CONFIG = Path(__file__).parents[1] / "data/config"
 pytestmark = pytest.mark.django_db
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
 def folder(tmp_path):
+    """Return a folder with a valid card, an invalid one and an unrelated file."""
     (tmp_path / "good.json").write_bytes(card_bytes())
     (tmp_path / "deeper").mkdir()
     (tmp_path / "deeper" / "bad.json").write_text('{"name": "no card"}')
-    (tmp_path / "notes.txt").write_text("not looked at")
+    (tmp_path / "notes.txt").write_text("ignored")
     return tmp_path
 
 
-def test_importing_a_folder_tells_what_was_new_and_what_was_refused(folder):
-    result = run("import", folder)
+def test_import_folder_reports_new_and_refused_definitions(folder):
+    result = run_cli("import", folder)
 
     assert result.exit_code == 1
-    assert "1 new, 0 updated, 0 unchanged, 1 refused" in result.stdout
-    assert "bad.json: $ is not a definition of a known protocol" in result.stderr
+    assert "1 new, 0 updated, 0 unchanged, 1 rejected" in result.stdout
+    assert "bad.json: $ is not a definition of a supported protocol" in result.stderr
     assert CatalogEntry.objects.get().source == Source.IMPORT
 
 
-def test_a_folder_of_configuration_agents_is_imported(tmp_path):
+def test_import_folder_accepts_configuration_agents(tmp_path):
     (tmp_path / "analyzer.yaml").write_text("name: A\ncapabilities: [a]\n")
     (tmp_path / "analyst.yml").write_text("---\nname: B\ncapabilities: [a]\n---\n")
     for name in ("data_analyzer.md", "translator.md", "reporter.toml"):
-        (tmp_path / name).write_bytes((CONFIG / name).read_bytes())
-    (tmp_path / "README.md").write_text("# What all these can do: capabilities\n")
-    (tmp_path / "post.md").write_text("---\ntitle: On agents\n---\ncapabilities\n")
-    result = run("import", tmp_path)
+        (tmp_path / name).write_bytes((CONFIG_SAMPLES / name).read_bytes())
+    (tmp_path / "README.md").write_text("# Capabilities of these agents\n")
+    (tmp_path / "post.md").write_text("---\ntitle: About agents\n---\ncapabilities\n")
+    result = run_cli("import", tmp_path)
 
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "5 new, 0 updated, 0 unchanged, 0 refused" in result.stdout
+    assert "5 new, 0 updated, 0 unchanged, 0 rejected" in result.stdout
     assert set(CatalogEntry.objects.values_list("source", "status")) == {
         (Source.CONFIG, Status.ACTIVE)
     }
 
 
-def test_what_declares_no_agent_is_refused_by_its_line_and_path(tmp_path):
+def test_import_invalid_files_reports_file_and_path(tmp_path):
     (tmp_path / "faulty.md").write_text("---\nname: [\ncapabilities: [a]\n---\n")
     (tmp_path / "compose.yaml").write_text("services: {}\n")
     (tmp_path / "nameless.toml").write_text('name = ""\ncapabilities = ["a"]\n')
-    result = run("import", tmp_path)
+    result = run_cli("import", tmp_path)
 
     assert result.exit_code == 1
-    assert "0 new, 0 updated, 0 unchanged, 3 refused" in result.stdout
+    assert "0 new, 0 updated, 0 unchanged, 3 rejected" in result.stdout
     assert "faulty.md: $ is not YAML: " in result.stderr
-    assert "compose.yaml: $ is not a definition of a known protocol" in result.stderr
+    assert (
+        "compose.yaml: $ is not a definition of a supported protocol" in result.stderr
+    )
     assert "nameless.toml: $.name must be a non-empty string" in result.stderr
 
 
-def test_markdown_asked_for_by_name_is_not_passed_over(tmp_path):
+def test_import_named_markdown_file_without_agent_fails(tmp_path):
     (tmp_path / "README.md").write_text("# Capabilities\n")
-    result = run("import", tmp_path / "README.md")
+    result = run_cli("import", tmp_path / "README.md")
 
     assert result.exit_code == 1
     assert "README.md: $ is not JSON" in result.stderr
 
 
-def test_a_configuration_agent_is_exported_as_it_was(tmp_path):
-    raw = (CONFIG / "translator.md").read_bytes()
+def test_export_keeps_bytes_of_configuration_agent(tmp_path):
+    raw = (CONFIG_SAMPLES / "translator.md").read_bytes()
     register(raw)
-    run("export", "--output", tmp_path / "all.jsonl")
+    run_cli("export", "--output", tmp_path / "all.jsonl")
     CatalogEntry.objects.all().delete()
-    run("import", tmp_path / "all.jsonl")
+    run_cli("import", tmp_path / "all.jsonl")
 
     entry = CatalogEntry.objects.get()
     assert (entry.source, entry.agent_type.definition) == (Source.CONFIG, raw)
 
 
-def test_importing_again_is_unchanged_and_well(folder):
-    run("import", folder / "good.json")
-    result = run("import", folder / "good.json")
+def test_import_same_file_again_reports_unchanged(folder):
+    run_cli("import", folder / "good.json")
+    result = run_cli("import", folder / "good.json")
 
     assert result.exit_code == 0
-    assert "0 new, 0 updated, 1 unchanged, 0 refused" in result.stdout
+    assert "0 new, 0 updated, 1 unchanged, 0 rejected" in result.stdout
 
 
-def test_a_missing_file_and_a_private_url_are_refused_in_words():
-    result = run("import", "/nowhere.json", "http://127.0.0.1:1/")
+def test_import_missing_file_and_private_url_prints_reasons():
+    result = run_cli("import", "/nowhere.json", "http://127.0.0.1:1/")
 
     assert result.exit_code == 1
     assert "/nowhere.json: No such file or directory" in result.stderr
     assert "127.0.0.1 is not at a public address" in result.stderr
 
 
-def test_an_unknown_protocol_is_a_usage_error(folder):
-    result = run("import", folder, "--protocol", "carrier-pigeon")
+def test_import_unknown_protocol_is_usage_error(folder):
+    result = run_cli("import", folder, "--protocol", "carrier-pigeon")
 
     assert result.exit_code == 2
     assert "must be one of: a2a, mcp" in result.stderr
 
 
-def test_an_export_is_importable_again_with_versions_and_curation(tmp_path):
+def test_export_import_round_trip_keeps_versions_and_curation(tmp_path):
     register(card_bytes(version="1.0.0"))
     entry = register(card_bytes(version="2.0.0")).entry
-    words = {"display_name": "Ours", "categories": ["x"], "status": Status.DEPRECATED}
-    curate(entry, words, by=UserFactory())
+    changes = {
+        "display_name": "Ours",
+        "categories": ["x"],
+        "status": Status.DEPRECATED,
+    }
+    curate(entry, changes, by=UserFactory())
     path = tmp_path / "catalog.jsonl"
-    run("export", "--output", path)
+    run_cli("export", "--output", path)
     CatalogEntry.objects.all().delete()
-    result = run("import", path)
+    result = run_cli("import", path)
 
     assert "1 new" in result.stdout
     entry = CatalogEntry.objects.get()
@@ -136,94 +136,97 @@ def test_an_export_is_importable_again_with_versions_and_curation(tmp_path):
     assert AgentType.objects.count() == 2
 
 
-def test_what_an_export_brings_back_to_life_is_probed_again(tmp_path):
+def test_import_of_active_export_schedules_probe_of_deprecated_entry(tmp_path):
     entry = register(card_bytes()).entry
     path = tmp_path / "catalog.jsonl"
-    run("export", "--output", path)
+    run_cli("export", "--output", path)
     curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
-    run("import", path)
+    run_cli("import", path)
 
     entry.refresh_from_db()
     assert entry.status == Status.UNKNOWN
     assert entry.next_probe_at is not None
 
 
-def test_an_export_goes_to_stdout_line_by_line():
+def test_export_prints_json_lines_to_stdout():
     register(card_bytes())
-    lines = run("export").stdout.splitlines()
+    lines = run_cli("export").stdout.splitlines()
 
     assert json.loads(lines[0])["definitions"] == [card_bytes().decode()]
 
 
 @pytest.mark.parametrize("line", ["[]", "{}", "nonsense", '{"format": "other/1"}'])
-def test_a_line_that_is_no_export_is_refused(tmp_path, line):
+def test_import_invalid_export_line_reports_line_number(tmp_path, line):
     (tmp_path / "x.jsonl").write_text(line)
-    result = run("import", tmp_path / "x.jsonl")
+    result = run_cli("import", tmp_path / "x.jsonl")
 
     assert result.exit_code == 1
     assert "x.jsonl:1: is not a line of an AgentLens export" in result.stderr
 
 
-def test_a_token_is_alone_on_the_last_line_and_works():
+def test_token_create_prints_working_token_on_last_line():
     UserFactory(username="ada", role="Viewer")
-    secret = run("token", "create", "ada", "--expires", "1h").stdout.splitlines()[-1]
+    secret = run_cli("token", "create", "ada", "--expires", "1h").stdout.splitlines()[
+        -1
+    ]
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
 
     assert client.get("/api/v1/catalog").status_code == 200
 
 
-def test_a_token_for_nobody_or_for_no_time_is_an_error():
+def test_token_create_rejects_unknown_user_and_invalid_lifetime():
     UserFactory(username="ada")
 
-    assert "There is no user 'bob'" in run("token", "create", "bob").stderr
-    wrong = run("token", "create", "ada", "--expires", "soon")
-    assert "must be like 30d, 12h, or never" in wrong.stderr
+    unknown_user = run_cli("token", "create", "bob")
+    assert "There is no user 'bob'" in unknown_user.stderr
+    invalid_lifetime = run_cli("token", "create", "ada", "--expires", "soon")
+    assert "must be days or hours like 30d or 12h, or never" in invalid_lifetime.stderr
 
 
-def test_the_demo_comes_only_once_by_itself_and_goes_again():
-    assert "50 demo agents loaded" in run("demo", "--first-start").stdout
+def test_demo_loads_only_on_first_start_and_can_be_removed():
+    assert "50 demo agents loaded" in run_cli("demo", "--first-start").stdout
     UserFactory()
-    assert run("demo", "--first-start").stdout == ""
-    assert "50 demo agents removed" in run("demo", "--remove").stdout
+    assert run_cli("demo", "--first-start").stdout == ""
+    assert "50 demo agents removed" in run_cli("demo", "--remove").stdout
     assert not CatalogEntry.objects.exists()
 
 
-def test_reindexing_mends_the_search():
+def test_reindex_repairs_damaged_search_rows():
     entry = register(card_bytes()).entry
     curate(entry, {"status": Status.ACTIVE}, by=UserFactory())
     entry.text.delete()
     SearchRow.objects.filter(kind="a2a.skill").delete()
     SearchRow.objects.update(text="damaged")
-    assert "1 entries indexed" in run("reindex").stdout
+    assert "1 entries indexed" in run_cli("reindex").stdout
 
     entry.refresh_from_db()
     assert "translator" in entry.text.text
-    assert run("search", "translate").stdout.count("Translate text") == 1
+    assert run_cli("search", "translate").stdout.count("Translate text") == 1
     assert not SearchRow.objects.filter(text="damaged").exists()
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's own")
-def test_reindexing_makes_a_lost_text_index_again():
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite only")
+def test_reindex_recreates_dropped_text_index():
     curate(register(card_bytes()).entry, {"status": "active"}, by=UserFactory())
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE search_fts")
-    assert run("reindex").exit_code == 0
+    assert run_cli("reindex").exit_code == 0
 
-    assert "Translate text" in run("search", "translate").stdout
+    assert "Translate text" in run_cli("search", "translate").stdout
 
 
 @pytest.fixture
 def offers():
-    """Two agents, of which one was only begun."""
+    """Register an active agent with two skills, and an agent never probed."""
     skills = [skill("Translate text"), skill("日本語 / two\nlines", tags=["CJK"])]
     active = register(card_bytes(skills=skills)).entry
     curate(active, {"status": Status.ACTIVE}, by=UserFactory())
     register(card_bytes(url="https://unknown.example/a2a", name="Unknown"))
 
 
-def test_a_search_is_an_aligned_table_and_tells_how_much_there_is(offers):
-    result = run("search")
+def test_search_prints_aligned_table_and_total(offers):
+    result = run_cli("search")
 
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
@@ -234,23 +237,23 @@ def test_a_search_is_an_aligned_table_and_tells_how_much_there_is(offers):
     assert result.stderr == "2 of 2 capabilities\n"
 
 
-def test_a_search_asks_what_the_page_asks(offers):
-    assert "日本語" in run("search", "cjk LINES").stdout
-    assert run("search", '"lines two"').stdout == ""
-    assert run("search", "text", "--kind", "mcp.tool").stdout == ""
-    by_agent = run("search", "--sort", "agentName_asc", "--limit", "1")
-    assert by_agent.stderr == "1 of 2 capabilities\n"
+def test_search_supports_terms_phrases_kind_sort_and_limit(offers):
+    assert "日本語" in run_cli("search", "cjk LINES").stdout
+    assert run_cli("search", '"lines two"').stdout == ""
+    assert run_cli("search", "text", "--kind", "mcp.tool").stdout == ""
+    limited = run_cli("search", "--sort", "agentName_asc", "--limit", "1")
+    assert limited.stderr == "1 of 2 capabilities\n"
 
 
-def test_a_search_as_json_is_what_the_api_answers(offers, viewer):
-    lines = run("search", "--json").stdout.splitlines()
+def test_search_json_matches_api_items(offers, viewer):
+    lines = run_cli("search", "--json").stdout.splitlines()
 
     items = viewer.get("/api/v1/capabilities").json()["items"]
     assert [json.loads(line) for line in lines] == items
 
 
-def test_nothing_found_is_said_and_is_no_failure():
-    result = run("search", "nothing says this")
+def test_search_without_matches_exits_with_zero():
+    result = run_cli("search", "no such capability")
 
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "0 of 0 capabilities\n"
@@ -260,124 +263,138 @@ def test_nothing_found_is_said_and_is_no_failure():
     ("arguments", "hint"),
     [
         (["--kind", "a2a.interface"], "--kind"),
-        (["--sort", "upwards"], "--sort"),
+        (["--sort", "invalid"], "--sort"),
         (["x" * 1001], "QUERY"),
         (["--limit", "0"], "--limit"),
     ],
 )
-def test_a_search_that_makes_no_sense_is_a_usage_error(arguments, hint):
-    result = run("search", *arguments)
+def test_search_invalid_option_is_usage_error(arguments, hint):
+    result = run_cli("search", *arguments)
 
     assert result.exit_code == 2
     assert hint in result.stderr
 
 
-def test_the_help_tells_of_searching_and_reindexing():
-    told = run("--help").stdout
+def test_help_describes_search_and_reindex():
+    main_help = run_cli("--help").stdout
+    search_help = " ".join(run_cli("search", "--help").stdout.split())
 
-    assert "Find capabilities of reachable agents" in told
-    assert "Rebuild the search index" in told
-    assert "keep a phrase" in " ".join(run("search", "--help").stdout.split())
+    assert "Find capabilities of reachable agents" in main_help
+    assert "Rebuild the search index" in main_help
+    assert "Put a phrase in double quotes" in search_help
 
 
-def test_manage_hands_over_to_django():
-    assert run("manage", "check", "--help").exit_code == 0
+def test_manage_runs_django_command():
+    assert run_cli("manage", "check", "--help").exit_code == 0
 
 
 @pytest.fixture
-def vault(settings):
-    """An MCP server that tells its tools to those who know the word, and its card."""
+def protected_server(settings):
+    """Yield an MCP server with a public card whose tools require authorization."""
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with serving() as server:
+    with run_server() as server:
         remotes = [{"type": "streamable-http", "url": server.url("/mcp")}]
         card = {"name": "vault", "version": "1", "remotes": remotes}
         server.routes["/.well-known/mcp.json"] = reply(body=json.dumps(card).encode())
-        server.routes["/mcp"] = mcp_servers.gated
+        server.routes["/mcp"] = mcp_servers.answer_authorized_request
         yield server
 
 
-def test_a_running_server_is_imported_and_what_is_missing_is_told(vault):
-    result = run("import", vault.url("/mcp"))
+def test_import_mcp_server_without_authorization_warns_about_missing_tools(
+    protected_server,
+):
+    result = run_cli("import", protected_server.url("/mcp"))
 
     assert (result.exit_code, CatalogEntry.objects.count()) == (0, 1)
     assert result.stderr == (
-        f"{vault.url('/mcp')}: warning: the server requires authorization:"
+        f"{protected_server.url('/mcp')}: warning: the server requires authorization:"
         " only its card was read\n"
     )
 
 
-def test_with_the_word_nothing_is_missing(vault):
-    word = ("--authorization", "Bearer sesame")
-    result = run("import", vault.url("/mcp"), *word)
+def test_import_mcp_server_with_authorization_reads_tools(protected_server):
+    authorization = ("--authorization", "Bearer sesame")
+    result = run_cli("import", protected_server.url("/mcp"), *authorization)
 
     assert (result.exit_code, result.stderr) == (0, "")
     assert Capability.objects.filter(kind="mcp.tool", name="dig").exists()
 
 
-def test_a_word_for_one_server_is_not_told_to_several(vault):
-    word = ("--authorization", "Bearer sesame")
-    result = run("import", vault.url("/mcp"), vault.url("/other"), *word)
+def test_import_authorization_for_several_urls_is_usage_error(protected_server):
+    authorization = ("--authorization", "Bearer sesame")
+    result = run_cli(
+        "import",
+        protected_server.url("/mcp"),
+        protected_server.url("/other"),
+        *authorization,
+    )
 
     assert result.exit_code == 2
-    assert vault.requests == []
-    assert run("import", vault.url("/mcp"), "--authorization", "ä").exit_code == 2
+    assert protected_server.requests == []
+    assert (
+        run_cli(
+            "import", protected_server.url("/mcp"), "--authorization", "ä"
+        ).exit_code
+        == 2
+    )
 
 
-def test_an_ag_ui_file_is_told_where_its_agent_is(tmp_path):
+def test_import_ag_ui_file_uses_endpoint_option(tmp_path):
     path = tmp_path / "painter.json"
     path.write_text('{"transport": {"streaming": true}}')
-    result = run("import", path, "--endpoint", "https://a.example/agent")
+    result = run_cli("import", path, "--endpoint", "https://a.example/agent")
 
     assert result.exit_code == 0, result.stderr
     endpoint = CatalogEntry.objects.get().agent_type.endpoint
     assert endpoint == "https://a.example/agent"
-    assert run("import", tmp_path, "--endpoint", "https://a.example").exit_code == 2
+    assert run_cli("import", tmp_path, "--endpoint", "https://a.example").exit_code == 2
 
 
-def test_an_ag_ui_agent_may_declare_elsewhere(settings):
+def test_import_ag_ui_agent_uses_capabilities_url_option(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with serving() as server:
+    with run_server() as server:
         server.routes["/meta"] = reply(body=b'{"identity": {"name": "Painter"}}')
-        place = ("--capabilities-url", server.url("/meta"), "--protocol", "agui")
-        result = run("import", server.url("/agent"), *place)
+        options = ("--capabilities-url", server.url("/meta"), "--protocol", "agui")
+        result = run_cli("import", server.url("/agent"), *options)
 
     assert result.exit_code == 0, result.stderr
     assert CatalogEntry.objects.get().agent_type.endpoint == server.url("/agent")
 
 
-def test_what_is_odd_is_counted_and_told_when_asked(tmp_path):
+def test_import_counts_warnings_and_prints_them_on_request(tmp_path):
     (tmp_path / "odd.json").write_bytes(card_bytes(oddity=1))
-    quiet = run("import", tmp_path)
-    told = run("import", tmp_path, "--warnings")
+    without_option = run_cli("import", tmp_path)
+    with_option = run_cli("import", tmp_path, "--warnings")
 
-    assert "1 new, 0 updated, 0 unchanged, 0 refused; 1 warnings" in quiet.stdout
-    assert quiet.stderr == ""
-    assert "odd.json: warning: $.oddity unknown member" in told.stderr
+    summary = "1 new, 0 updated, 0 unchanged, 0 rejected; 1 warnings"
+    assert summary in without_option.stdout
+    assert without_option.stderr == ""
+    assert "odd.json: warning: $.oddity unknown member" in with_option.stderr
 
 
-def test_importing_a_url_goes_through_the_guarded_fetch(settings):
+def test_import_url_reports_fetch_error(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.0/8")]
-    result = run("import", "http://127.0.0.1:1/card.json")
+    result = run_cli("import", "http://127.0.0.1:1/card.json")
 
     assert "Could not fetch from 127.0.0.1" in result.stderr
 
 
-def test_a_kind_that_there_is_not_is_told_with_those_there_are():
-    result = run("search", "--kind", "nope")
+def test_search_unknown_kind_lists_valid_kinds():
+    result = run_cli("search", "--kind", "nope")
 
     assert result.exit_code == 2
     assert "nope is not one of: a2a.skill, " in result.output
 
 
-def test_what_is_no_web_address_is_refused_as_one():
-    result = run("import", "ftp://agents.example/card.json")
+def test_import_rejects_url_that_is_not_http():
+    result = run_cli("import", "ftp://agents.example/card.json")
 
     assert result.exit_code == 1
     assert "must be an http or https URL" in result.output
 
 
-def test_that_there_is_nothing_to_import_is_said(tmp_path):
-    result = run("import", tmp_path)
+def test_import_empty_folder_says_nothing_to_import(tmp_path):
+    result = run_cli("import", tmp_path)
 
     assert result.exit_code == 0
-    assert "There is nothing to import there." in result.output
+    assert "No definitions found." in result.output

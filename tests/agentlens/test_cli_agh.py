@@ -1,24 +1,18 @@
-"""`agentlens import` of agents whose AGH capabilities lie in files."""
+"""`agentlens import` of AGH capability catalogs in local files."""
 
 import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from agentlens.cli import main
 from catalog.models import CatalogEntry, Source, Status
+from tests.agentlens.cli import CONFIG_SAMPLES, run_cli
 
-CONFIG = Path(__file__).parents[1] / "data/config"
 pytestmark = pytest.mark.django_db
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def told(capability_id="build-site", **members) -> dict:
-    """A capability as its author writes it."""
+def build_capability(capability_id="build-site", **members) -> dict:
+    """Return a capability document as its author writes it."""
     return {
         "id": capability_id,
         "summary": f"Does {capability_id}.",
@@ -26,7 +20,7 @@ def told(capability_id="build-site", **members) -> dict:
     } | members
 
 
-def toml(**members) -> str:
+def format_toml(**members) -> str:
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in members.items())
 
 
@@ -35,47 +29,52 @@ def write(path: Path, content: str | dict) -> None:
     path.write_text(content if isinstance(content, str) else json.dumps(content))
 
 
-def listed(*documents) -> dict:
+def build_catalog(*documents) -> dict:
     return {"capabilities": list(documents)}
 
 
 @pytest.fixture
 def agent(tmp_path):
-    """The directory of an agent, without any catalog yet."""
+    """Return the directory of an agent without a catalog."""
     folder = tmp_path / "designer"
     folder.mkdir()
     return folder
 
 
-def in_one_toml(agent):
-    tables = [f"[[capabilities]]\n{toml(**told(each))}" for each in ("b", "a")]
+def write_toml_file(agent):
+    tables = [
+        f"[[capabilities]]\n{format_toml(**build_capability(name))}"
+        for name in ("b", "a")
+    ]
     write(agent / "capabilities.toml", "\n".join(tables))
 
 
-def in_one_json(agent):
-    write(agent / "capabilities.json", listed(told("b"), told("a")))
+def write_json_file(agent):
+    catalog = build_catalog(build_capability("b"), build_capability("a"))
+    write(agent / "capabilities.json", catalog)
 
 
-def in_files_of_toml(agent):
-    for each in ("b", "a"):
-        write(agent / "capabilities" / f"{each}.toml", toml(**told(each)))
+def write_toml_directory(agent):
+    for name in ("b", "a"):
+        content = format_toml(**build_capability(name))
+        write(agent / "capabilities" / f"{name}.toml", content)
 
 
-def in_files_of_json(agent):
-    for each in ("b", "a"):
-        write(agent / "capabilities" / f"{each}.json", told(each))
+def write_json_directory(agent):
+    for name in ("b", "a"):
+        write(agent / "capabilities" / f"{name}.json", build_capability(name))
 
 
-LAYOUTS = [in_one_toml, in_one_json, in_files_of_toml, in_files_of_json]
+LAYOUTS = [write_toml_file, write_json_file, write_toml_directory, write_json_directory]
 
 
-@pytest.mark.parametrize("lay_out", LAYOUTS)
-def test_a_catalog_is_imported_whatever_its_layout(agent, lay_out):
-    lay_out(agent)
-    result = run("import", agent)
+@pytest.mark.parametrize("write_layout", LAYOUTS)
+def test_catalog_is_imported_from_every_layout(agent, write_layout):
+    write_layout(agent)
+    result = run_cli("import", agent)
 
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "1 new, 0 updated, 0 unchanged, 0 refused" in result.stdout
+    assert "1 new, 0 updated, 0 unchanged, 0 rejected" in result.stdout
     entry = CatalogEntry.objects.get()
     assert entry.agent_type.endpoint == "agh:designer"
     assert (entry.source, entry.status) == (Source.CONFIG, Status.ACTIVE)
@@ -85,46 +84,52 @@ def test_a_catalog_is_imported_whatever_its_layout(agent, lay_out):
 
 
 @pytest.mark.parametrize(
-    ("lay_out", "order"),
-    [(in_one_toml, ["b", "a"]), (in_one_json, ["b", "a"]), (in_files_of_toml, None)],
+    ("write_layout", "order"),
+    [
+        (write_toml_file, ["b", "a"]),
+        (write_json_file, ["b", "a"]),
+        (write_toml_directory, None),
+    ],
 )
-def test_the_order_is_that_of_the_file_or_of_the_names(agent, lay_out, order):
-    lay_out(agent)
-    run("import", agent)
+def test_capabilities_are_ordered_as_in_file_or_by_file_name(
+    agent, write_layout, order
+):
+    write_layout(agent)
+    run_cli("import", agent)
 
     card = json.loads(CatalogEntry.objects.get().agent_type.definition)
     assert card["capabilities"] == (order or ["a", "b"])
 
 
-@pytest.mark.parametrize("lay_out", LAYOUTS)
-def test_importing_a_catalog_again_changes_nothing(agent, lay_out):
-    lay_out(agent)
-    run("import", agent)
-    result = run("import", agent)
+@pytest.mark.parametrize("write_layout", LAYOUTS)
+def test_importing_catalog_again_changes_nothing(agent, write_layout):
+    write_layout(agent)
+    run_cli("import", agent)
+    result = run_cli("import", agent)
 
-    assert "0 new, 0 updated, 1 unchanged, 0 refused" in result.stdout
+    assert "0 new, 0 updated, 1 unchanged, 0 rejected" in result.stdout
 
 
-def test_a_catalog_file_may_be_named_itself(agent):
-    in_one_json(agent)
-    result = run("import", agent / "capabilities.json")
+def test_catalog_file_can_be_import_target(agent):
+    write_json_file(agent)
+    result = run_cli("import", agent / "capabilities.json")
 
     assert (result.exit_code, result.stderr) == (0, "")
     assert CatalogEntry.objects.get().display_name == "designer"
 
 
-def test_what_was_imported_is_found(agent):
-    in_one_json(agent)
-    run("import", agent)
+def test_imported_capabilities_are_found_by_search(agent):
+    write_json_file(agent)
+    run_cli("import", agent)
 
-    assert "designer" in run("search", "Does b.").stdout
+    assert "designer" in run_cli("search", "Does b.").stdout
 
 
-def test_nested_agents_are_each_a_peer(tmp_path):
-    in_one_toml(tmp_path / "team" / "designer")
-    in_files_of_json(tmp_path / "team" / "designer" / "helpers" / "coder")
-    in_one_json(tmp_path / "tester")
-    result = run("import", tmp_path)
+def test_nested_agent_directories_are_imported_separately(tmp_path):
+    write_toml_file(tmp_path / "team" / "designer")
+    write_json_directory(tmp_path / "team" / "designer" / "helpers" / "coder")
+    write_json_file(tmp_path / "tester")
+    result = run_cli("import", tmp_path)
 
     assert (result.exit_code, result.stderr) == (0, "")
     assert "3 new" in result.stdout
@@ -132,242 +137,284 @@ def test_nested_agents_are_each_a_peer(tmp_path):
     assert set(names) == {"designer", "coder", "tester"}
 
 
-def test_two_agents_of_one_name_are_not_taken_for_one(tmp_path):
-    write(tmp_path / "north/designer/capabilities.json", listed(told("a")))
-    write(tmp_path / "south/designer/capabilities.json", listed(told("b")))
-    together = run("import", tmp_path)
-    apart = run("import", tmp_path / "north/designer", tmp_path / "south/designer")
+def test_agents_with_same_directory_name_are_rejected(tmp_path):
+    write(
+        tmp_path / "north/designer/capabilities.json",
+        build_catalog(build_capability("a")),
+    )
+    write(
+        tmp_path / "south/designer/capabilities.json",
+        build_catalog(build_capability("b")),
+    )
+    directories = [tmp_path / "north/designer", tmp_path / "south/designer"]
+    from_parent = run_cli("import", tmp_path)
+    from_directories = run_cli("import", *directories)
 
-    for result in (together, apart):
+    for result in (from_parent, from_directories):
         assert result.exit_code == 1
-        assert "0 new, 0 updated, 0 unchanged, 2 refused" in result.stdout
+        assert "0 new, 0 updated, 0 unchanged, 2 rejected" in result.stdout
         assert "has the same name as" in result.stderr
     assert not CatalogEntry.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["capabilities.json", "capabilities.toml"])
-def test_a_catalog_file_that_is_not_there_is_refused(agent, name):
-    in_one_json(agent)
-    run("import", agent)
+def test_missing_catalog_file_is_rejected(agent, name):
+    write_json_file(agent)
+    run_cli("import", agent)
     (agent / "capabilities.json").unlink()
-    result = run("import", agent / name)
+    result = run_cli("import", agent / name)
 
     assert result.exit_code == 1
-    assert "holds no capability catalog" in result.stderr
+    assert "contains no capability catalog" in result.stderr
     assert CatalogEntry.objects.get().agent_type.capabilities.count() == 2
 
 
-def test_a_catalog_that_was_emptied_is_empty(agent):
-    in_files_of_json(agent)
-    run("import", agent)
+def test_emptied_catalog_removes_capabilities(agent):
+    write_json_directory(agent)
+    run_cli("import", agent)
     for file in (agent / "capabilities").iterdir():
         file.unlink()
-    result = run("import", agent)
+    result = run_cli("import", agent)
 
     assert "1 updated" in result.stdout
     assert not CatalogEntry.objects.get().agent_type.capabilities.exists()
 
 
-def test_a_catalog_that_was_emptied_is_empty_also_among_others(agent):
-    in_files_of_json(agent)
-    run("import", agent.parent)
+def test_emptied_catalog_removes_capabilities_on_parent_import(agent):
+    write_json_directory(agent)
+    run_cli("import", agent.parent)
     for file in (agent / "capabilities").iterdir():
         file.unlink()
-    result = run("import", agent.parent)
+    result = run_cli("import", agent.parent)
 
     assert "1 updated" in result.stdout
     assert not CatalogEntry.objects.get().agent_type.capabilities.exists()
 
 
-def test_a_catalog_of_links_alone_is_empty(agent, tmp_path):
+def test_catalog_with_only_symlinks_is_empty(agent, tmp_path):
     (agent / "capabilities").mkdir()
     (tmp_path / "a.toml").write_text("id = 'a'")
     (agent / "capabilities" / "a.toml").symlink_to(tmp_path / "a.toml")
-    result = run("import", agent)
+    result = run_cli("import", agent)
 
     assert (result.exit_code, result.stderr) == (0, "")
     assert not CatalogEntry.objects.get().agent_type.capabilities.exists()
 
 
-def test_the_folder_of_a_catalog_may_be_named_itself(agent):
-    in_files_of_json(agent)
-    result = run("import", agent / "capabilities")
+def test_catalog_directory_can_be_import_target(agent):
+    write_json_directory(agent)
+    result = run_cli("import", agent / "capabilities")
 
     assert (result.exit_code, result.stderr) == (0, "")
     assert CatalogEntry.objects.get().display_name == "designer"
 
 
-def test_a_file_of_that_name_may_be_of_another_protocol(agent):
+def test_protocol_option_overrides_catalog_file_name(agent):
     write(agent / "capabilities.json", {"identity": {"name": "Painter"}})
-    result = run("import", agent / "capabilities.json", "--protocol", "agui")
+    result = run_cli("import", agent / "capabilities.json", "--protocol", "agui")
 
     assert (result.exit_code, result.stderr) == (0, "")
     assert CatalogEntry.objects.get().agent_type.protocol == "agui"
 
 
-def test_configuration_agents_beside_a_catalog_stay_what_they_are(agent):
-    in_one_toml(agent)
+def test_configuration_agents_beside_catalog_keep_their_protocol(agent):
+    write_toml_file(agent)
     for name in ("reporter.toml", "translator.md"):
-        (agent / name).write_bytes((CONFIG / name).read_bytes())
-    result = run("import", agent)
+        (agent / name).write_bytes((CONFIG_SAMPLES / name).read_bytes())
+    result = run_cli("import", agent)
 
     assert (result.exit_code, result.stderr) == (0, "")
     protocols = CatalogEntry.objects.values_list("agent_type__protocol", flat=True)
     assert sorted(protocols) == ["agh", "config", "config"]
 
 
-def test_a_configuration_agent_alone_is_no_catalog(agent):
-    (agent / "reporter.toml").write_bytes((CONFIG / "reporter.toml").read_bytes())
-    run("import", agent)
+def test_configuration_agent_alone_is_not_a_catalog(agent):
+    (agent / "reporter.toml").write_bytes(
+        (CONFIG_SAMPLES / "reporter.toml").read_bytes()
+    )
+    run_cli("import", agent)
 
     assert CatalogEntry.objects.get().agent_type.protocol == "config"
 
 
-def test_what_agh_passes_over_is_passed_over(agent):
-    in_files_of_toml(agent)
+def test_files_that_agh_ignores_are_ignored(agent):
+    write_toml_directory(agent)
     for name in (".hidden.toml", "deeper/x.txt", "deeper/y.json", "notes.txt"):
         write(agent / "capabilities" / name, "nonsense")
-    result = run("import", agent)
+    result = run_cli("import", agent)
 
     assert (result.exit_code, result.stderr) == (0, "")
     assert "1 new" in result.stdout
 
 
-def test_a_missing_and_an_empty_catalog_are_nothing_to_import(agent):
+def test_empty_catalog_directory_imports_nothing(agent):
     (agent / "capabilities").mkdir()
-    result = run("import", agent)
+    result = run_cli("import", agent)
 
     assert result.exit_code == 0
     assert not CatalogEntry.objects.exists()
 
 
-ONE_FILE = "capabilities.json"
-FAULTS = {
+CATALOG_FILE = "capabilities.json"
+
+
+def build_single(**members) -> dict:
+    """Return a catalog of one capability with these members."""
+    return build_catalog(build_capability(**members))
+
+
+# The files of a catalog and what the error message must contain.
+INVALID_CATALOGS = {
     "two files": (
-        {ONE_FILE: listed(told()), "capabilities.toml": ""},
+        {CATALOG_FILE: build_single(), "capabilities.toml": ""},
         ["multiple capability catalog files", "capabilities.toml, capabilities.json"],
     ),
     "file and directory": (
-        {ONE_FILE: listed(told()), "capabilities/a.json": told("a")},
+        {CATALOG_FILE: build_single(), "capabilities/a.json": build_capability("a")},
         ["mixed capability catalog layouts", "capabilities.json, capabilities"],
     ),
     "mixed formats": (
-        {"capabilities/a.json": told("a"), "capabilities/b.toml": toml(**told("b"))},
+        {
+            "capabilities/a.json": build_capability("a"),
+            "capabilities/b.toml": format_toml(**build_capability("b")),
+        },
         ["mixed capability file formats", "a.json, b.toml"],
     ),
-    "unknown key": (
-        {ONE_FILE: listed(told(price=1))},
-        [ONE_FILE, "$.capabilities[0].price unknown key"],
+    "unknown key in capability": (
+        {CATALOG_FILE: build_single(price=1)},
+        [CATALOG_FILE, "$.capabilities[0].price is not a known key"],
     ),
-    "unknown key above": (
-        {ONE_FILE: listed(told()) | {"version": 1}},
-        [ONE_FILE, "$.version unknown key"],
+    "unknown key in catalog": (
+        {CATALOG_FILE: build_single() | {"version": 1}},
+        [CATALOG_FILE, "$.version is not a known key"],
     ),
     "digest": (
-        {"capabilities.toml": "[[capabilities]]\n" + toml(**told(digest="sha256:0"))},
-        ["capabilities.toml", "$.capabilities[0].digest unknown key"],
+        {
+            "capabilities.toml": "[[capabilities]]\n"
+            + format_toml(**build_capability(digest="sha256:0"))
+        },
+        ["capabilities.toml", "$.capabilities[0].digest is not a known key"],
     ),
     "trailing data": (
-        {ONE_FILE: json.dumps(listed(told())) + "\n{}"},
-        [ONE_FILE, "line 2"],
+        {CATALOG_FILE: json.dumps(build_single()) + "\n{}"},
+        [CATALOG_FILE, "line 2"],
     ),
-    "no JSON": ({ONE_FILE: '{\n"capabilities": [\n'}, [ONE_FILE, "line 3"]),
-    "no TOML": ({"capabilities.toml": "\nid = = 1"}, ["capabilities.toml", "line 2"]),
+    "invalid JSON": (
+        {CATALOG_FILE: '{\n"capabilities": [\n'},
+        [CATALOG_FILE, "line 3"],
+    ),
+    "invalid TOML": (
+        {"capabilities.toml": "\nid = = 1"},
+        ["capabilities.toml", "line 2"],
+    ),
     "duplicate id": (
-        {ONE_FILE: listed(told(), told(" build-site "))},
-        [ONE_FILE, "$.capabilities[1].id", "'build-site' is taken already"],
+        {
+            CATALOG_FILE: build_catalog(
+                build_capability(), build_capability(" build-site ")
+            )
+        },
+        [
+            CATALOG_FILE,
+            "$.capabilities[1].id must be unique; 'build-site' is already in",
+        ],
     ),
     "missing outcome": (
         {"capabilities/a.json": {"id": "a", "summary": "s"}},
         ["a.json", "$.outcome must be a non-empty string"],
     ),
     "blank summary": (
-        {ONE_FILE: listed(told(summary=" "))},
-        [ONE_FILE, "$.capabilities[0].summary must be a non-empty string"],
+        {CATALOG_FILE: build_single(summary=" ")},
+        [CATALOG_FILE, "$.capabilities[0].summary must be a non-empty string"],
     ),
     "blank version": (
-        {ONE_FILE: listed(told(version=" "))},
-        [ONE_FILE, "$.capabilities[0].version must not be blank"],
+        {CATALOG_FILE: build_single(version=" ")},
+        [CATALOG_FILE, "$.capabilities[0].version must not be blank"],
     ),
     "blank requirement": (
-        {ONE_FILE: listed(told(requirements=["a", " "]))},
-        [ONE_FILE, "$.capabilities[0].requirements[1]"],
+        {CATALOG_FILE: build_single(requirements=["a", " "])},
+        [CATALOG_FILE, "$.capabilities[0].requirements[1]"],
     ),
-    "requirement twice": (
-        {ONE_FILE: listed(told(requirements=["a", " a"]))},
-        [ONE_FILE, "$.capabilities[0].requirements[1] 'a' is listed already"],
+    "duplicate requirement": (
+        {CATALOG_FILE: build_single(requirements=["a", " a"])},
+        [
+            CATALOG_FILE,
+            "$.capabilities[0].requirements[1] must be unique; 'a' is already listed",
+        ],
     ),
-    "no list": (
-        {ONE_FILE: {"capabilities": {}}},
-        [ONE_FILE, "$.capabilities"],
+    "capabilities not a list": (
+        {CATALOG_FILE: {"capabilities": {}}},
+        [CATALOG_FILE, "$.capabilities"],
     ),
-    "another name": (
-        {"capabilities/a.json": told("b")},
-        ["a.json", "$.id 'b' must be the name of its file"],
+    "id differs from file name": (
+        {"capabilities/a.json": build_capability("b")},
+        ["a.json", "$.id must equal the file name without its suffix, is 'b'"],
     ),
-    "key twice": (
-        {ONE_FILE: '{"capabilities": [], "capabilities": []}'},
-        [ONE_FILE, "capabilities"],
+    "repeated member": (
+        {CATALOG_FILE: '{"capabilities": [], "capabilities": []}'},
+        [CATALOG_FILE, "capabilities"],
     ),
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_catalog_agh_would_not_load_is_refused_at_its_place(agent, fault):
-    files, words = FAULTS[fault]
+@pytest.mark.parametrize("case", INVALID_CATALOGS)
+def test_catalog_that_agh_cannot_load_reports_file_and_path(agent, case):
+    files, messages = INVALID_CATALOGS[case]
     for name, content in files.items():
         write(agent / name, content)
-    result = run("import", agent)
+    result = run_cli("import", agent)
 
     assert result.exit_code == 1
-    assert "0 new, 0 updated, 0 unchanged, 1 refused" in result.stdout
-    for word in [str(agent), *words]:
-        assert word in result.stderr
+    assert "0 new, 0 updated, 0 unchanged, 1 rejected" in result.stdout
+    for message in [str(agent), *messages]:
+        assert message in result.stderr
     assert not CatalogEntry.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["capabilities.json", "capabilities"])
-def test_a_symlinked_catalog_is_refused(agent, name):
-    elsewhere = agent.parent / "elsewhere"
-    write(elsewhere / "a.json", told("a"))
-    write(elsewhere / "all" / "x.json", listed(told("a")))
-    target = elsewhere if name == "capabilities" else elsewhere / "all" / "x.json"
+def test_symlinked_catalog_is_rejected(agent, name):
+    folder = agent.parent / "elsewhere"
+    file = folder / "all" / "x.json"
+    write(folder / "a.json", build_capability("a"))
+    write(file, build_catalog(build_capability("a")))
+    target = folder if name == "capabilities" else file
     (agent / name).symlink_to(target)
-    result = run("import", agent)
+    result = run_cli("import", agent)
 
     assert result.exit_code == 1
     assert f"{agent / name}: $ must be a " in result.stderr
     assert "not a symlink" in result.stderr
 
 
-def test_a_link_to_nowhere_is_refused_as_well(agent):
+def test_broken_symlink_is_rejected(agent):
     (agent / "capabilities.toml").symlink_to(agent / "nowhere.toml")
-    result = run("import", agent)
+    result = run_cli("import", agent)
 
     assert result.exit_code == 1
     assert "not a symlink" in result.stderr
 
 
-def test_every_fault_is_told_at_once(agent):
-    write(agent / ONE_FILE, listed(told(summary=""), told("b", version=" ", x=1)))
-    told_lines = run("import", agent).stderr
+def test_all_errors_of_catalog_are_reported_at_once(agent):
+    no_summary = build_capability(summary="")
+    two_errors = build_capability("b", version=" ", x=1)
+    write(agent / CATALOG_FILE, build_catalog(no_summary, two_errors))
+    stderr = run_cli("import", agent).stderr
 
-    for place in ("[0].summary", "[1].version", "[1].x"):
-        assert f"$.capabilities{place}" in told_lines
+    for path in ("[0].summary", "[1].version", "[1].x"):
+        assert f"$.capabilities{path}" in stderr
 
 
-def test_one_faulty_catalog_keeps_no_other_out(tmp_path):
-    write(tmp_path / "bad" / ONE_FILE, listed(told(digest="x")))
-    in_one_json(tmp_path / "good")
-    result = run("import", tmp_path)
+def test_invalid_catalog_does_not_stop_import_of_others(tmp_path):
+    write(tmp_path / "bad" / CATALOG_FILE, build_catalog(build_capability(digest="x")))
+    write_json_file(tmp_path / "good")
+    result = run_cli("import", tmp_path)
 
     assert result.exit_code == 1
-    assert "1 new, 0 updated, 0 unchanged, 1 refused" in result.stdout
+    assert "1 new, 0 updated, 0 unchanged, 1 rejected" in result.stdout
 
 
-def test_a_directory_that_can_be_no_peer_is_refused_by_its_name(tmp_path):
-    in_one_json(tmp_path / "My Designer")
-    result = run("import", tmp_path)
+def test_directory_name_that_is_no_peer_id_is_rejected(tmp_path):
+    write_json_file(tmp_path / "My Designer")
+    result = run_cli("import", tmp_path)
 
     assert result.exit_code == 1
     assert "My Designer" in result.stderr

@@ -14,7 +14,7 @@ from tests.factories import CatalogEntryFactory, card_bytes
 
 pytestmark = pytest.mark.django_db
 
-NOBODY = "9f1417c9-fdb1-414a-86c2-e3e26766963d"
+UNKNOWN_ID = "9f1417c9-fdb1-414a-86c2-e3e26766963d"
 CATALOG = "/api/v1/catalog"
 ROUTES = [
     CATALOG,
@@ -26,7 +26,7 @@ ROUTES = [
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize(
-    "place",
+    "url",
     [
         "/api",
         "/api/",
@@ -41,174 +41,184 @@ ROUTES = [
         "/api//v1/catalog",
     ],
 )
-def test_a_route_there_is_not_is_not_found(place, method):
-    stranger = APIClient(enforce_csrf_checks=True)
-    answer = stranger.generic(method, place, b"{}", content_type="application/json")
+def test_unknown_api_path_returns_404(url, method):
+    client = APIClient(enforce_csrf_checks=True)
+    response = client.generic(method, url, b"{}", content_type="application/json")
 
     if method == "HEAD":
-        assert (answer.status_code, answer.content) == (404, b"")
+        assert (response.status_code, response.content) == (404, b"")
     else:
-        assert_error_response(answer, 404, "NOT_FOUND")
+        assert_error_response(response, 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize(
-    ("method", "place", "allow"),
+    ("method", "url", "allow"),
     [
         ("POST", CATALOG, "GET, HEAD"),
-        ("PUT", f"{CATALOG}/{NOBODY}", "GET, HEAD, PATCH, DELETE"),
+        ("PUT", f"{CATALOG}/{UNKNOWN_ID}", "GET, HEAD, PATCH, DELETE"),
         ("OPTIONS", CATALOG, "GET, HEAD"),
         ("TRACE", CATALOG, "GET, HEAD"),
         ("DELETE", CATALOG, "GET, HEAD"),
         ("GET", f"{CATALOG}/register", "POST"),
-        ("POST", f"{CATALOG}/{NOBODY}/card", "GET, HEAD"),
+        ("POST", f"{CATALOG}/{UNKNOWN_ID}/card", "GET, HEAD"),
         ("POST", "/api/v1/kinds", "GET, HEAD"),
         ("DELETE", "/api/v1/stats", "GET, HEAD"),
         ("NONSENSE", "/api/v1/stats", "GET, HEAD"),
     ],
 )
-def test_a_method_there_is_not_is_told_those_there_are(admin, method, place, allow):
-    answer = admin.generic(method, place)
+def test_unsupported_method_returns_405_with_allow_header(admin, method, url, allow):
+    response = admin.generic(method, url)
 
-    assert_error_response(answer, 405, "METHOD_NOT_ALLOWED")
-    assert answer["Allow"] == allow
+    assert_error_response(response, 405, "METHOD_NOT_ALLOWED")
+    assert response["Allow"] == allow
 
 
-def test_a_media_type_we_do_not_read_is_refused(editor):
-    place = f"{CATALOG}/{CatalogEntryFactory().pk}"
-    answer = editor.generic("PATCH", place, b"<a/>", content_type="application/xml")
+def test_unsupported_content_type_returns_415(editor):
+    url = f"{CATALOG}/{CatalogEntryFactory().pk}"
+    response = editor.generic("PATCH", url, b"<a/>", content_type="application/xml")
 
-    body = assert_error_response(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+    body = assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
     assert "application/xml" in body["error"]
 
 
-def test_a_media_type_we_do_not_write_is_refused(viewer):
-    answer = viewer.get(CATALOG, headers={"Accept": "application/xml"})
+def test_unsupported_accept_header_returns_406(viewer):
+    response = viewer.get(CATALOG, headers={"Accept": "application/xml"})
 
-    assert_error_response(answer, 406, "INVALID_PARAMETER")
-
-
-@pytest.mark.parametrize("place", [*ROUTES, "/api/v1/schema", "/api/v1/docs"])
-def test_nobody_is_told_how_to_become_somebody(place):
-    answer = APIClient().get(place)
-
-    assert_error_response(answer, 401, "NOT_AUTHENTICATED")
-    assert answer["WWW-Authenticate"] == "Bearer"
+    assert_error_response(response, 406, "INVALID_PARAMETER")
 
 
-def test_somebody_who_may_not_is_told_so(viewer):
-    answer = viewer.delete(f"{CATALOG}/{CatalogEntryFactory().pk}")
+@pytest.mark.parametrize("url", [*ROUTES, "/api/v1/schema", "/api/v1/docs"])
+def test_anonymous_request_returns_401_with_bearer_challenge(url):
+    response = APIClient().get(url)
 
-    assert_error_response(answer, 403, "PERMISSION_DENIED")
+    assert_error_response(response, 401, "NOT_AUTHENTICATED")
+    assert response["WWW-Authenticate"] == "Bearer"
+
+
+def test_request_without_permission_returns_403(viewer):
+    response = viewer.delete(f"{CATALOG}/{CatalogEntryFactory().pk}")
+
+    assert_error_response(response, 403, "PERMISSION_DENIED")
 
 
 def register(client):
-    place = f"{CATALOG}/register"
-    return client.generic("POST", place, card_bytes(), content_type="application/json")
+    url = f"{CATALOG}/register"
+    return client.generic("POST", url, card_bytes(), content_type="application/json")
 
 
-def test_too_many_writes_are_told_when_to_come_again(client_for, settings):
+def test_write_above_rate_returns_429_for_that_user_only(client_for, settings):
     settings.AGENTLENS_WRITE_RATE = 2
-    editor, other = client_for("Editor"), client_for("Editor")
+    editor, other_editor = client_for("Editor"), client_for("Editor")
     for _ in range(2):
         assert register(editor).status_code in (200, 201)
-    refused = register(editor)
+    response = register(editor)
 
-    assert_error_response(refused, 429, "RATE_LIMITED")
-    assert 1 <= int(refused["Retry-After"]) <= 60
+    assert_error_response(response, 429, "RATE_LIMITED")
+    assert 1 <= int(response["Retry-After"]) <= 60
     assert editor.get(CATALOG).status_code == 200
-    assert register(other).status_code == 200
+    assert register(other_editor).status_code == 200
 
 
 @pytest.mark.parametrize("method", ["patch", "delete"])
-def test_every_kind_of_write_counts(admin, settings, method):
+def test_patch_and_delete_count_as_writes(admin, settings, method):
     settings.AGENTLENS_WRITE_RATE = 1
     register(admin)
 
     assert_error_response(getattr(admin, method)(f"{CATALOG}/x"), 429, "RATE_LIMITED")
 
 
-def test_no_writes_at_all_may_be_allowed(editor, settings):
+def test_write_rate_zero_rejects_every_write(editor, settings):
     settings.AGENTLENS_WRITE_RATE = 0
-    refused = register(editor)
+    response = register(editor)
 
-    assert_error_response(refused, 429, "RATE_LIMITED")
-    assert int(refused["Retry-After"]) == 60
+    assert_error_response(response, 429, "RATE_LIMITED")
+    assert int(response["Retry-After"]) == 60
 
 
-def test_writes_that_came_in_all_at_once_are_told_when_to_come_again(editor, settings):
-    """More are remembered than allowed, as after a race or a lower limit."""
+def test_retry_after_is_valid_when_more_writes_are_counted_than_allowed(
+    editor, settings
+):
+    """More writes than allowed are counted after a race or when the rate is lowered."""
     for _ in range(3):
         register(editor)
     settings.AGENTLENS_WRITE_RATE = 1
-    refused = register(editor)
+    response = register(editor)
 
-    assert_error_response(refused, 429, "RATE_LIMITED")
-    assert 1 <= int(refused["Retry-After"]) <= 60
-
-
-@pytest.fixture
-def _crashing(monkeypatch):
-    def crash(*args):
-        raise RuntimeError("a secret of ours")
-
-    monkeypatch.setattr(entries, "counts", crash)
+    assert_error_response(response, 429, "RATE_LIMITED")
+    assert 1 <= int(response["Retry-After"]) <= 60
 
 
 @pytest.fixture
-def calm_viewer(viewer):
-    """Gets the answer a stranger would get, not the exception itself."""
+def _failing_stats(monkeypatch):
+    def raise_error(*args):
+        raise RuntimeError("internal detail")
+
+    monkeypatch.setattr(entries, "counts", raise_error)
+
+
+@pytest.fixture
+def viewer_without_exceptions(viewer):
+    """Return a client that gets the error response instead of the exception."""
     viewer.raise_request_exception = False
     return viewer
 
 
-@pytest.mark.usefixtures("_crashing")
-def test_a_crash_is_told_to_the_log_and_not_to_the_caller(calm_viewer, caplog):
-    answer = calm_viewer.get("/api/v1/stats", headers={"X-Request-ID": "crash-1"})
+@pytest.mark.usefixtures("_failing_stats")
+def test_unhandled_exception_is_logged_and_hidden_from_client(
+    viewer_without_exceptions, caplog
+):
+    response = viewer_without_exceptions.get(
+        "/api/v1/stats", headers={"X-Request-ID": "request-1"}
+    )
 
-    body = assert_error_response(answer, 500, "INTERNAL_ERROR")
-    assert body["request_id"] == "crash-1"
-    assert "secret of ours" not in answer.content.decode()
-    assert "secret of ours" in caplog.text
-    (logged,) = caplog.records
-    assert (logged.name, logged.levelno) == ("django.request", logging.ERROR)
+    body = assert_error_response(response, 500, "INTERNAL_ERROR")
+    assert body["request_id"] == "request-1"
+    assert "internal detail" not in response.content.decode()
+    assert "internal detail" in caplog.text
+    (record,) = caplog.records
+    assert (record.name, record.levelno) == ("django.request", logging.ERROR)
 
 
-@pytest.mark.usefixtures("_crashing")
-def test_a_crash_in_debug_mode_has_the_same_shape(calm_viewer, settings):
+@pytest.mark.usefixtures("_failing_stats")
+def test_unhandled_exception_in_debug_mode_returns_json_error(
+    viewer_without_exceptions, settings
+):
     settings.DEBUG = True
 
-    assert_error_response(calm_viewer.get("/api/v1/stats"), 500, "INTERNAL_ERROR")
+    assert_error_response(
+        viewer_without_exceptions.get("/api/v1/stats"), 500, "INTERNAL_ERROR"
+    )
 
 
-@pytest.mark.usefixtures("_crashing")
-def test_after_a_crash_the_next_is_served(calm_viewer):
-    calm_viewer.get("/api/v1/stats")
+@pytest.mark.usefixtures("_failing_stats")
+def test_request_after_unhandled_exception_succeeds(viewer_without_exceptions):
+    viewer_without_exceptions.get("/api/v1/stats")
 
-    assert calm_viewer.get("/api/v1/kinds").status_code == 200
-
-
-def test_a_host_that_is_not_ours_is_refused_in_the_same_shape(viewer):
-    answer = viewer.get(CATALOG, headers={"Host": "evil.example"})
-
-    assert_error_response(answer, 400, "INVALID_PARAMETER")
+    assert viewer_without_exceptions.get("/api/v1/kinds").status_code == 200
 
 
-def test_pages_are_not_told_in_the_shape_of_the_api(client):
-    answer = client.get("/nope")
+def test_disallowed_host_returns_json_400(viewer):
+    response = viewer.get(CATALOG, headers={"Host": "evil.example"})
 
-    assert answer.status_code == 404
-    assert answer["Content-Type"].startswith("text/html")
+    assert_error_response(response, 400, "INVALID_PARAMETER")
 
 
-@pytest.mark.parametrize("given", ["req_1", "a" * 64, "A.b-c_9"])
-def test_a_plain_request_id_is_kept(viewer, given):
-    answer = viewer.get(f"{CATALOG}?x=1", headers={"X-Request-ID": given})
+def test_unknown_page_returns_html_404(client):
+    response = client.get("/nope")
 
-    assert answer["X-Request-ID"] == answer.json()["request_id"] == given
+    assert response.status_code == 404
+    assert response["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("request_id", ["req_1", "a" * 64, "A.b-c_9"])
+def test_valid_request_id_of_client_is_returned(viewer, request_id):
+    response = viewer.get(f"{CATALOG}?x=1", headers={"X-Request-ID": request_id})
+
+    assert response["X-Request-ID"] == response.json()["request_id"] == request_id
 
 
 @pytest.mark.parametrize(
-    "given",
+    "request_id",
     [
         "",
         " ",
@@ -222,77 +232,75 @@ def test_a_plain_request_id_is_kept(viewer, given):
         "a\n",
     ],
 )
-def test_any_other_is_replaced(viewer, given):
-    answer = viewer.get(f"{CATALOG}?x=1", HTTP_X_REQUEST_ID=given)
+def test_invalid_request_id_is_replaced(viewer, request_id):
+    response = viewer.get(f"{CATALOG}?x=1", HTTP_X_REQUEST_ID=request_id)
 
-    made = answer["X-Request-ID"]
-    assert made == answer.json()["request_id"]
-    assert made.startswith("req_")
-    assert len(made) == 20
+    new_id = response["X-Request-ID"]
+    assert new_id == response.json()["request_id"]
+    assert new_id.startswith("req_")
+    assert len(new_id) == 20
 
 
-def test_each_request_has_an_id_of_its_own(viewer):
+def test_each_request_has_unique_id(viewer):
     ids = {viewer.get(CATALOG)["X-Request-ID"] for _ in range(5)}
 
     assert len(ids) == 5
     assert current_request_id.get() == "-"
 
 
-def test_every_log_line_carries_the_id():
-    line = logging.makeLogRecord({})
+def test_log_record_outside_request_has_placeholder_id():
+    record = logging.makeLogRecord({})
 
-    assert RequestIdFilter().filter(line)
-    assert line.request_id == "-"
+    assert RequestIdFilter().filter(record)
+    assert record.request_id == "-"
 
 
-def test_that_somebody_elses_server_fails_is_no_error_of_ours(editor, caplog):
-    answer = editor.post(
+def test_failed_import_is_not_logged_as_server_error(editor, caplog):
+    response = editor.post(
         f"{CATALOG}/import", {"url": "http://nowhere.invalid/"}, format="json"
     )
 
-    assert answer.status_code == 502
-    assert not [one for one in caplog.records if one.name == "django.request"]
+    assert response.status_code == 502
+    assert "django.request" not in {record.name for record in caplog.records}
 
 
-def test_what_is_logged_of_an_answer_carries_the_id_of_its_request(
-    viewer, caplog, monkeypatch
-):
+def test_logged_error_response_has_request_id(viewer, caplog, monkeypatch):
     monkeypatch.setattr(views, "database_answers", lambda: False)
-    answer = viewer.get("/readyz")
+    response = viewer.get("/readyz")
 
-    assert answer.status_code == 503
-    (line,) = [one for one in caplog.records if one.name == "django.request"]
-    assert RequestIdFilter().filter(line)
-    assert line.request_id == answer["X-Request-ID"]
+    assert response.status_code == 503
+    (record,) = [log for log in caplog.records if log.name == "django.request"]
+    assert RequestIdFilter().filter(record)
+    assert record.request_id == response["X-Request-ID"]
 
 
-@pytest.mark.parametrize("place", [CATALOG, "/api/v1/kinds", "/api/v1/stats"])
-def test_what_somebody_has_already_is_not_sent_again(viewer, place):
+@pytest.mark.parametrize("url", [CATALOG, "/api/v1/kinds", "/api/v1/stats"])
+def test_matching_etag_returns_304(viewer, url):
     CatalogEntryFactory()
-    first = viewer.get(place)
-    again = viewer.get(place, headers={"If-None-Match": first["ETag"]})
+    first = viewer.get(url)
+    second = viewer.get(url, headers={"If-None-Match": first["ETag"]})
 
     assert first["ETag"].startswith('W/"')
     assert first["Cache-Control"] == "private, no-cache"
-    assert (again.status_code, again.content) == (304, b"")
-    assert again["ETag"] == first["ETag"]
-    assert again["X-Request-ID"]
+    assert (second.status_code, second.content) == (304, b"")
+    assert second["ETag"] == first["ETag"]
+    assert second["X-Request-ID"]
 
 
-def test_what_changed_since_is_sent_again(viewer):
+def test_outdated_etag_returns_200(viewer):
     etag = viewer.get(CATALOG)["ETag"]
     CatalogEntryFactory()
-    answer = viewer.get(CATALOG, headers={"If-None-Match": etag})
+    response = viewer.get(CATALOG, headers={"If-None-Match": etag})
 
-    assert (answer.status_code, answer.json()["total"]) == (200, 1)
-    assert answer["ETag"] != etag
+    assert (response.status_code, response.json()["total"]) == (200, 1)
+    assert response["ETag"] != etag
 
 
-def test_head_tells_the_same_without_the_body(viewer):
-    got, asked = viewer.get(CATALOG), viewer.head(CATALOG)
+def test_head_returns_etag_without_body(viewer):
+    get_response, head_response = viewer.get(CATALOG), viewer.head(CATALOG)
 
-    assert (asked.status_code, asked.content) == (200, b"")
-    assert asked["ETag"] == got["ETag"]
+    assert (head_response.status_code, head_response.content) == (200, b"")
+    assert head_response["ETag"] == get_response["ETag"]
 
 
 @pytest.mark.parametrize(
@@ -305,25 +313,25 @@ def test_head_tells_the_same_without_the_body(viewer):
     ],
     ids=str,
 )
-def test_other_conditions_do_not_keep_a_reader_out(viewer, header):
+def test_other_conditional_headers_are_ignored(viewer, header):
     assert viewer.get(CATALOG, headers=header).json() == {"total": 0, "items": []}
 
 
-def test_errors_and_writes_carry_no_etag(editor):
+def test_errors_and_writes_have_no_etag(editor):
     assert not editor.get(f"{CATALOG}?x=1").has_header("ETag")
     assert not register(editor).has_header("ETag")
 
 
-def unkept(request):
-    return HttpResponse("a decision", headers={"Cache-Control": "no-store"})
+def no_store_view(request):
+    return HttpResponse("not cacheable", headers={"Cache-Control": "no-store"})
 
 
-urlpatterns = [path("unkept", unkept), *project_urls.urlpatterns]
+urlpatterns = [path("no-store", no_store_view), *project_urls.urlpatterns]
 
 
 @pytest.mark.urls(__name__)
-def test_what_must_not_be_kept_carries_no_etag(client):
-    answer = client.get("/unkept")
+def test_no_store_response_has_no_etag(client):
+    response = client.get("/no-store")
 
-    assert (answer.status_code, answer.has_header("ETag")) == (200, False)
-    assert answer["Cache-Control"] == "no-store"
+    assert (response.status_code, response.has_header("ETag")) == (200, False)
+    assert response["Cache-Control"] == "no-store"

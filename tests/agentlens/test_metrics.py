@@ -12,14 +12,14 @@ from tests.factories import CatalogEntryFactory
 pytestmark = pytest.mark.django_db
 
 
-def samples(client):
-    """Every sample told, by its name and labels."""
-    told = client.get("/metrics")
-    assert told.status_code == 200
-    assert told["Content-Type"].startswith("text/plain")
+def read_samples(client):
+    """Return the values of all samples by name and labels."""
+    response = client.get("/metrics")
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/plain")
     return {
         (sample.name, *sorted(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(told.content.decode())
+        for family in text_string_to_metric_families(response.content.decode())
         for sample in family.samples
     }
 
@@ -27,49 +27,49 @@ def samples(client):
 def test_entries_are_counted_by_status_and_protocol(viewer):
     CatalogEntryFactory.create_batch(2)
     CatalogEntryFactory(status="offline", agent_type__protocol="mcp")
-    told = samples(viewer)
+    samples = read_samples(viewer)
 
     def count(status, protocol):
-        return told["agentlens_entries", ("protocol", protocol), ("status", status)]
+        return samples["agentlens_entries", ("protocol", protocol), ("status", status)]
 
     assert (count("active", "a2a"), count("offline", "mcp")) == (2, 1)
 
 
-def test_requests_are_counted_by_route_and_not_by_path(viewer):
+def test_requests_are_counted_by_route_instead_of_path(viewer):
     labels = ("method", "GET"), ("route", "/api/v1/catalog/<pk>")
     key = ("agentlens_request_seconds_count", *labels, ("status", "200"))
-    before = samples(viewer).get(key, 0)
+    before = read_samples(viewer).get(key, 0)
     for entry in CatalogEntryFactory.create_batch(3):
         viewer.get(f"/api/v1/catalog/{entry.pk}")
 
-    told = samples(viewer)
-    assert told[key] - before == 3
-    assert not any(str(entry.pk) in str(name) for name in told)
+    samples = read_samples(viewer)
+    assert samples[key] - before == 3
+    assert not any(str(entry.pk) in str(name) for name in samples)
 
 
-def test_strangers_choose_no_labels(viewer):
+def test_unknown_paths_and_methods_create_no_labels(viewer):
     viewer.generic("BREW", "/coffee/<pot>")
 
     assert not any(
-        "coffee" in str(key) or "BREW" in str(key) for key in samples(viewer)
+        "coffee" in str(key) or "BREW" in str(key) for key in read_samples(viewer)
     )
 
 
-def test_searches_are_timed(viewer):
-    before = samples(viewer).get(("agentlens_search_seconds_count",), 0)
+def test_search_duration_is_recorded(viewer):
+    before = read_samples(viewer).get(("agentlens_search_seconds_count",), 0)
     search.search_capabilities(search.SearchQuery(q="translate"), 10)
 
-    assert samples(viewer)["agentlens_search_seconds_count",] - before == 1
+    assert read_samples(viewer)["agentlens_search_seconds_count",] - before == 1
 
 
-def test_probes_are_counted(viewer, settings):
+def test_probe_outcomes_are_counted(viewer, settings):
     key = ("agentlens_probes_total", ("outcome", "failed"), ("protocol", "a2a"))
-    before = samples(viewer).get(key, 0)
+    before = read_samples(viewer).get(key, 0)
     asyncio.run(run_probe(ProbeTarget("a2a", "http://127.0.0.1:1/a2a")))
 
-    assert samples(viewer)[key] - before == 1
+    assert read_samples(viewer)[key] - before == 1
 
 
-def test_only_readers_are_told(client_for):
+def test_metrics_require_read_permission(client_for):
     assert_error_response(APIClient().get("/metrics"), 401, "NOT_AUTHENTICATED")
     assert_error_response(client_for(None).get("/metrics"), 403, "PERMISSION_DENIED")

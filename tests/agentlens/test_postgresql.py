@@ -1,4 +1,4 @@
-"""A line to PostgreSQL is asked whether it holds now and then, and when it failed."""
+"""When the PostgreSQL backend checks that its connection is usable."""
 
 import psycopg
 import pytest
@@ -8,13 +8,13 @@ from agentlens.postgresql import base
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor != "postgresql", reason="of PostgreSQL only"),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="PostgreSQL only"),
 ]
 
 
 @pytest.fixture
-def line():
-    """Ours, known to be good."""
+def checked_connection():
+    """Yield the connection, just checked to be usable."""
     connection.close()
     connection.ensure_connection()
     assert connection.is_usable()
@@ -22,31 +22,33 @@ def line():
     connection.close()
 
 
-def cut(line):
-    """What a restart of the database does to it."""
-    process = line.connection.info.backend_pid
-    with psycopg.connect(line.connection.info.dsn, autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend(%s)", [process])
+def terminate(connection):
+    """End the connection on the server, as a restart of the database does."""
+    process_id = connection.connection.info.backend_pid
+    with psycopg.connect(connection.connection.info.dsn, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", [process_id])
 
 
-def test_a_good_line_is_not_asked_again_at_once(line, django_assert_num_queries):
+def test_connection_checked_recently_is_not_checked_again(
+    checked_connection, django_assert_num_queries
+):
     with django_assert_num_queries(0):
-        assert line.is_usable()
+        assert checked_connection.is_usable()
 
 
-def test_after_a_moment_it_is(line, monkeypatch):
-    cut(line)
-    monkeypatch.setattr(base, "FRESH", 0)
+def test_connection_is_checked_again_after_interval(checked_connection, monkeypatch):
+    terminate(checked_connection)
+    monkeypatch.setattr(base, "HEALTH_CHECK_INTERVAL", 0)
 
-    assert not line.is_usable()
+    assert not checked_connection.is_usable()
 
 
-def test_one_that_failed_is_asked_and_replaced(line):
-    cut(line)
-    with pytest.raises(Error), line.cursor() as cursor:
+def test_connection_with_error_is_checked_and_replaced(checked_connection):
+    terminate(checked_connection)
+    with pytest.raises(Error), checked_connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    line.close_if_unusable_or_obsolete()
+    checked_connection.close_if_unusable_or_obsolete()
 
-    with line.cursor() as cursor:
+    with checked_connection.cursor() as cursor:
         cursor.execute("SELECT 1")
         assert cursor.fetchone() == (1,)

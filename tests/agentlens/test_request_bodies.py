@@ -1,4 +1,4 @@
-"""Bodies as they come over a real connection."""
+"""Request bodies sent over a real connection."""
 
 import socket
 
@@ -9,57 +9,59 @@ from knox.models import AuthToken
 from catalog.models import CatalogEntry
 from tests.factories import UserFactory, card_bytes
 
-REGISTER = "/api/v1/catalog/register"
+REGISTER_PATH = "/api/v1/catalog/register"
+# A request whose body never arrives completely.
+INCOMPLETE_REQUEST = (
+    f"POST {REGISTER_PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999\r\n\r\n{{"
+).encode()
 
 
 @pytest.fixture
-def wire(server):
+def http_client(server):
     _, token = AuthToken.objects.create(UserFactory(role="Editor"))
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     with httpx2.Client(base_url=server, headers=headers, timeout=30) as client:
         yield client
 
 
-def in_pieces(body: bytes):
-    """Sent chunked, because nobody knows its length."""
+def iter_chunks(body: bytes):
+    """Yield the body in chunks, so that httpx2 sends it without a length."""
     for start in range(0, len(body), 100):
         yield body[start : start + 100]
 
 
-def test_a_chunked_body_is_a_body(wire):
-    answer = wire.post(REGISTER, content=in_pieces(card_bytes()))
+def test_chunked_body_is_accepted(http_client):
+    response = http_client.post(REGISTER_PATH, content=iter_chunks(card_bytes()))
 
-    assert answer.status_code == 201
+    assert response.status_code == 201
     assert CatalogEntry.objects.get().agent_type.definition == card_bytes()
 
 
 @pytest.mark.parametrize("size", [1_048_577, 2_000_000, 6_000_000])
 @pytest.mark.parametrize("chunked", [True, False])
-def test_a_body_that_is_too_large_is_told_so(wire, size, chunked):
+def test_too_large_body_returns_413(http_client, size, chunked):
     body = b" " * size
-    whole_kib = (body[n : n + 65536] for n in range(0, size, 65536))
-    answer = wire.post(REGISTER, content=whole_kib if chunked else body)
+    chunks = (body[n : n + 65536] for n in range(0, size, 65536))
+    response = http_client.post(REGISTER_PATH, content=chunks if chunked else body)
 
-    assert answer.status_code == 413
-    assert answer.json()["code"] == "BODY_TOO_LARGE"
+    assert response.status_code == 413
+    assert response.json()["code"] == "BODY_TOO_LARGE"
 
 
-def test_slow_senders_keep_nobody_else_waiting(wire):
-    address = (wire.base_url.host, wire.base_url.port)
-    head = f"POST {REGISTER} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n"
+def test_slow_senders_do_not_block_other_requests(http_client):
+    address = (http_client.base_url.host, http_client.base_url.port)
     senders = [socket.create_connection(address) for _ in range(40)]
     for sender in senders:
-        sender.sendall(head.encode() + b"{")
+        sender.sendall(INCOMPLETE_REQUEST)
 
-    assert wire.get("/readyz", timeout=20).status_code == 200
+    assert http_client.get("/readyz", timeout=20).status_code == 200
     for sender in senders:
         sender.close()
 
 
-def test_a_sender_who_goes_away_leaves_nothing_behind(wire):
-    address = (wire.base_url.host, wire.base_url.port)
+def test_aborted_request_stores_nothing(http_client):
+    address = (http_client.base_url.host, http_client.base_url.port)
     with socket.create_connection(address) as sender:
-        lines = [f"POST {REGISTER} HTTP/1.1", "Host: localhost", "Content-Length: 999"]
-        sender.sendall("\r\n".join([*lines, "", "{"]).encode())
+        sender.sendall(INCOMPLETE_REQUEST)
 
-    assert wire.get("/api/v1/catalog").json()["total"] == 0
+    assert http_client.get("/api/v1/catalog").json()["total"] == 0

@@ -1,27 +1,26 @@
-"""`agentlens serve` and `agentlens probe` as processes of their own."""
+"""`agentlens serve` and `agentlens probe` as separate processes."""
 
 import os
 import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import httpx2
 import pytest
 
 from tests.factories import card_bytes
-from tests.servers import reply
-from tests.servers import serving as agents
-from tests.with_services import free_port
+from tests.servers import reply, run_server
+from tests.waiting import wait_until
+from tests.with_services import find_free_port
 
 CARD = "/.well-known/agent-card.json"
 
 
 @pytest.fixture
 def environment(tmp_path):
-    """A database of its own, and probes once a second."""
+    """Return variables for a separate database and a probe every second."""
     for folder in ("data", "tmp"):
         (tmp_path / folder).mkdir()
     return {
@@ -37,7 +36,7 @@ def environment(tmp_path):
 
 @pytest.fixture
 def agent():
-    with agents() as server:
+    with run_server() as server:
         server.routes[CARD] = reply(body=card_bytes(url=server.url("/a2a")))
         yield server
 
@@ -55,11 +54,13 @@ def run(environment, *arguments):
 
 
 @contextmanager
-def serving(environment, *options, **told):
-    port = free_port()
+def run_serve_command(environment, *options, output=subprocess.DEVNULL):
+    """Start `agentlens serve` and yield a client of it."""
+    port = find_free_port()
     command = [sys.executable, "-m", "agentlens.cli", "serve", "--port", str(port)]
-    told = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | told
-    process = subprocess.Popen([*command, *options], env=environment, **told)
+    process = subprocess.Popen(
+        [*command, *options], env=environment, stdout=output, stderr=output
+    )
     with httpx2.Client(base_url=f"http://127.0.0.1:{port}") as client:
         try:
             wait_until(lambda: is_ready(client))
@@ -70,17 +71,15 @@ def serving(environment, *options, **told):
 
 
 @pytest.mark.services
-def test_an_open_stream_ends_without_a_mishap_when_the_server_stops(
-    environment, tmp_path
-):
+def test_open_event_stream_ends_without_error_on_shutdown(environment, tmp_path):
     environment |= {"AGENTLENS_ANONYMOUS_READ": "on"}
-    with (tmp_path / "log").open("w") as log:
-        told = {"stdout": log, "stderr": log}
-        with serving(environment, "--no-prober", **told) as client:
-            ask = client.build_request("GET", "/api/v1/registry/events")
-            stream = client.send(ask, stream=True)
-            lines = stream.iter_lines()
-            assert next(lines) == ": listening"
+    with (
+        (tmp_path / "log").open("w") as log,
+        run_serve_command(environment, "--no-prober", output=log) as client,
+    ):
+        request = client.build_request("GET", "/api/v1/registry/events")
+        lines = client.send(request, stream=True).iter_lines()
+        assert next(lines) == ": listening"
 
     assert "Traceback" not in (tmp_path / "log").read_text()
 
@@ -92,38 +91,36 @@ def is_ready(client):
         return False
 
 
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it never came about")
-
-
-def left_behind(environment):
+def list_temporary_files(environment):
     return [name for name in os.listdir(environment["TMPDIR"]) if "agentlens" in name]
 
 
 @pytest.mark.services
 @pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["one", "two"])
-def test_the_web_process_probes_by_itself_and_tidies_up(environment, agent, options):
-    with serving(environment, *options):
+def test_serve_probes_agents_and_removes_temporary_files(environment, agent, options):
+    with run_serve_command(environment, *options):
         run(environment, "import", agent.url())
         agent.requests.clear()
         wait_until(lambda: len(agent.requests) >= 2)
 
-    assert left_behind(environment) == []
+    assert list_temporary_files(environment) == []
+
+
+def run_due_probes(environment) -> int:
+    """Run `agentlens probe --once` and return the number of agents probed."""
+    return int(run(environment, "probe", "--once").stdout.split()[0])
 
 
 @pytest.mark.services
-def test_without_a_prober_nobody_is_asked(environment, agent):
-    with serving(environment, "--no-prober"):
+def test_serve_with_no_prober_sends_no_probes(environment, agent):
+    with run_serve_command(environment, "--no-prober"):
         run(environment, "import", agent.url())
         agent.requests.clear()
-        time.sleep(3)
+        # After two intervals, the only probes are those that were made here.
+        for _ in range(2):
+            wait_until(lambda: run_due_probes(environment) == 1)
 
-    assert agent.requests == []
+    assert len(agent.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -139,7 +136,7 @@ def test_without_a_prober_nobody_is_asked(environment, agent):
     ],
     ids=lambda command: command[0],
 )
-def test_a_command_on_a_database_without_tables_says_so(environment, command):
+def test_command_without_migrated_database_reports_it(environment, command):
     result = run(environment, *command)
 
     assert result.returncode == 1
@@ -148,39 +145,37 @@ def test_a_command_on_a_database_without_tables_says_so(environment, command):
 
 
 @pytest.mark.services
-def test_a_prober_asked_to_do_it_once_does_all_that_is_due(environment, agent):
+def test_probe_once_probes_all_due_agents(environment, agent):
     run(environment, "manage", "migrate", "--verbosity", "0")
     run(environment, "import", agent.url())
     agent.requests.clear()
-    time.sleep(1.2)
-    result = run(environment, "probe", "--once")
+    wait_until(lambda: run_due_probes(environment) == 1)
 
-    assert result.stdout == "1 agents probed\n"
     assert len(agent.requests) == 1
 
 
-def test_a_database_that_does_not_answer_is_told_in_words(environment):
+def test_unreachable_database_is_reported_without_traceback(environment):
     environment |= {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"}
-    for command in (["search"], ["serve", "--port", str(free_port())]):
+    for command in (["search"], ["serve", "--port", str(find_free_port())]):
         result = run(environment, *command)
 
         assert result.returncode == 1
-        assert result.stderr.startswith("Error: The database cannot be used: ")
+        assert result.stderr.startswith("Error: Cannot use the database: ")
         assert "Traceback" not in result.stderr
 
 
-def test_a_port_that_is_taken_is_told_before_anything_is_promised(environment):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+def test_serve_reports_port_in_use_before_starting(environment):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
         result = run(environment, "serve", "--port", port)
 
     assert result.returncode == 1
-    told = f"Error: Cannot serve at 127.0.0.1:{port}: Address already in use\n"
-    assert (result.stdout, result.stderr) == ("", told)
+    message = f"Error: Cannot listen on 127.0.0.1:{port}: Address already in use\n"
+    assert (result.stdout, result.stderr) == ("", message)
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("AGENTLENS_PROBE_CONCURRENCY", "0", "must be at least 1"),
         ("AGENTLENS_PROBES_PER_HOST", "0", "must be at least 1"),
@@ -197,12 +192,12 @@ def test_a_port_that_is_taken_is_told_before_anything_is_promised(environment):
         (
             "AGENTLENS_ALLOWED_NETWORKS",
             "10.1.2.3/8",
-            "must be networks: 10.1.2.3/8 has host bits set",
+            "must be a list of networks: 10.1.2.3/8 has host bits set",
         ),
     ],
 )
-def test_a_setting_that_cannot_be_meant_stops_the_start(environment, name, value, told):
+def test_invalid_setting_prevents_start(environment, name, value, message):
     result = run(environment | {name: value}, "search")
 
     assert result.returncode == 1
-    assert result.stderr == f"Error: {name} {told}\n"
+    assert result.stderr == f"Error: {name} {message}\n"

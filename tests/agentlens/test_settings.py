@@ -10,7 +10,7 @@ from agentlens.settings import read_or_create_secret
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("environment", "expected"),
     [
         ({}, "False False"),
         ({"ALLOWED_HOSTS": "agents.example.com"}, "False True"),
@@ -18,21 +18,21 @@ from agentlens.settings import read_or_create_secret
         ({"DEBUG": "on"}, "True False"),
     ],
 )
-def test_debug_is_off_and_a_named_site_has_secure_cookies(tmp_path, given, told):
+def test_debug_and_secure_cookies_follow_environment(tmp_path, environment, expected):
     code = (
         "from agentlens import settings as s;"
         "assert s.SESSION_COOKIE_SECURE == s.CSRF_COOKIE_SECURE;"
         "assert s.SESSION_COOKIE_HTTPONLY and s.CSRF_COOKIE_HTTPONLY;"
         "print(s.DEBUG, s.SESSION_COOKIE_SECURE)"
     )
-    kept = {"PATH": os.environ["PATH"], "AGENTLENS_DATA_DIR": str(tmp_path)}
+    base = {"PATH": os.environ["PATH"], "AGENTLENS_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-c", code]
-    printed = subprocess.check_output(command, env=kept | given, text=True)
+    stdout = subprocess.check_output(command, env=base | environment, text=True)
 
-    assert printed.strip() == told
+    assert stdout.strip() == expected
 
 
-def test_a_secret_is_made_once_and_for_its_owner_only(tmp_path):
+def test_secret_key_is_created_once_and_readable_by_owner_only(tmp_path):
     path = tmp_path / "deeper" / "secret_key"
     secret = read_or_create_secret(path)
 
@@ -42,7 +42,7 @@ def test_a_secret_is_made_once_and_for_its_owner_only(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["secret_key"]
 
 
-def test_starting_many_at_once_still_makes_one_secret(tmp_path):
+def test_concurrent_starts_create_one_secret_key(tmp_path):
     path = tmp_path / "secret_key"
     with ThreadPoolExecutor(8) as pool:
         secrets = set(pool.map(read_or_create_secret, [path] * 32))

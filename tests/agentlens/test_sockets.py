@@ -1,4 +1,4 @@
-"""Live events over a real WebSocket, as a browser and as a program would have them."""
+"""Live events over a real WebSocket, for browsers and API clients."""
 
 import json
 from contextlib import contextmanager
@@ -17,89 +17,93 @@ from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import import_url, register
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
-from tests.probes import failed, well
-from tests.servers import LOOPBACK, reply, serving
+from tests.probes import failure, success
+from tests.servers import LOOPBACK, reply, run_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PLACE = "/ws/catalog"
+CATALOG_SOCKET = "/ws/catalog"
 
 
 @contextmanager
-def socket(server, place=PLACE, headers=None, origin=None):
-    url = server.replace("http", "ws") + place
-    with connect(url, additional_headers=headers or {}, origin=origin) as opened:
-        yield opened
+def open_socket(server, path=CATALOG_SOCKET, headers=None, origin=None):
+    url = server.replace("http", "ws") + path
+    with connect(url, additional_headers=headers or {}, origin=origin) as socket:
+        yield socket
 
 
-def bearer(role="Viewer"):
+def receive_event(socket) -> dict:
+    return json.loads(socket.recv(timeout=20))
+
+
+def create_bearer_header(role="Viewer"):
     _, token = AuthToken.objects.create(UserFactory(role=role))
     return {"Authorization": f"Bearer {token}"}
 
 
-def cookie(role="Viewer"):
+def create_session_cookie(role="Viewer"):
     browser = Client()
     browser.force_login(UserFactory(role=role))
     return {"Cookie": f"sessionid={browser.cookies['sessionid'].value}"}
 
 
-def closed_with(opened):
+def receive_close_code(socket) -> int:
     with pytest.raises(ConnectionClosed) as closed:
-        opened.recv(timeout=20)
+        socket.recv(timeout=20)
     return closed.value.rcvd.code
 
 
-def hears(opened):
-    """Whether what happens now comes through."""
+def receives_new_event(socket) -> bool:
+    """Change an entry and return whether the next event is about it."""
     entry = CatalogEntryFactory()
     curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
-    return json.loads(opened.recv(timeout=20))["entry_id"] == str(entry.pk)
+    return receive_event(socket)["entry_id"] == str(entry.pk)
 
 
-@pytest.mark.parametrize("known_by", [bearer, cookie])
-def test_going_away_and_coming_back_is_seen_as_it_happens(server, known_by):
-    with socket(server, headers=known_by()) as opened:
+@pytest.mark.parametrize("create_header", [create_bearer_header, create_session_cookie])
+def test_socket_sends_every_status_change(server, create_header):
+    with open_socket(server, headers=create_header()) as socket:
         entry = CatalogEntryFactory(status=Status.UNKNOWN)
-        for probe in (well(80), failed(), failed(), failed(), well(90)):
+        for probe in (success(80), failure(), failure(), failure(), success(90)):
             record_probe(entry, probe)
-        told = [json.loads(opened.recv(timeout=20)) for _ in range(4)]
+        events = [receive_event(socket) for _ in range(4)]
 
-    assert {event["entry_id"] for event in told} == {str(entry.pk)}
-    assert [(event["before"], event["status"]) for event in told] == [
+    assert {event["entry_id"] for event in events} == {str(entry.pk)}
+    assert [(event["before"], event["status"]) for event in events] == [
         ("unknown", "active"),
         ("active", "degraded"),
         ("degraded", "offline"),
         ("offline", "active"),
     ]
-    assert told[2]["error"] == "HTTP 503"
-    assert 'class="badge status offline"' in told[2]["badge"]
+    assert events[2]["error"] == "HTTP 503"
+    assert 'class="badge status offline"' in events[2]["badge"]
 
 
-def test_a_real_agent_goes_away_and_comes_back_before_our_eyes(server, settings):
+def test_socket_sends_status_changes_of_running_agent(server, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
 
     def probe():
         CatalogEntry.objects.update(next_probe_at=timezone.now())
         async_to_sync(Prober().probe_all_due)()
 
-    def told():
-        event = json.loads(opened.recv(timeout=20))
+    def receive_change():
+        event = receive_event(socket)
         return event["before"], event["status"]
 
-    with socket(server, headers=bearer()) as opened:
-        with serving() as agent:
+    with open_socket(server, headers=create_bearer_header()) as socket:
+        with run_server() as agent:
             agent.routes["/card"] = reply(body=card_bytes())
             import_url(agent.url("/card"))
-            seen = [json.loads(opened.recv(timeout=20))["type"], told()]
+            events = [receive_event(socket)["type"], receive_change()]
         for _ in range(3):
             probe()
-        seen += [told(), told()]
-        with serving(port=agent.port) as again:
-            again.routes = agent.routes
+        events += [receive_change(), receive_change()]
+        with run_server(port=agent.port) as restarted:
+            restarted.routes = agent.routes
             probe()
-            seen.append(told())
+            events.append(receive_change())
 
-    assert seen == [
+    assert events == [
         "entry_added",
         ("unknown", "active"),
         ("active", "degraded"),
@@ -108,23 +112,23 @@ def test_a_real_agent_goes_away_and_comes_back_before_our_eyes(server, settings)
     ]
 
 
-def test_entries_that_come_change_and_go_are_told(server):
-    with socket(server, headers=bearer()) as opened:
+def test_socket_sends_added_changed_and_removed_entries(server):
+    with open_socket(server, headers=create_bearer_header()) as socket:
         entry = register(card_bytes()).entry
         register(card_bytes(skills=[skill("Other")]))
         entry.delete()
-        told = [json.loads(opened.recv(timeout=20)) for _ in range(3)]
+        events = [receive_event(socket) for _ in range(3)]
 
-    assert [event["type"] for event in told] == [
+    assert [event["type"] for event in events] == [
         "entry_added",
         "definition_changed",
         "entry_removed",
     ]
 
 
-def test_a_stranger_is_told_to_say_who_it_is(server):
-    with socket(server) as opened:
-        assert closed_with(opened) == 4401
+def test_socket_without_credentials_closes_with_4401(server):
+    with open_socket(server) as socket:
+        assert receive_close_code(socket) == 4401
 
 
 @pytest.mark.parametrize(
@@ -135,47 +139,51 @@ def test_a_stranger_is_told_to_say_who_it_is(server):
         {"Cookie": "sessionid=nonsense"},
     ],
 )
-def test_bad_credentials_are_none(server, headers):
-    with socket(server, headers=headers) as opened:
-        assert closed_with(opened) == 4401
+def test_socket_with_invalid_credentials_closes_with_4401(server, headers):
+    with open_socket(server, headers=headers) as socket:
+        assert receive_close_code(socket) == 4401
 
 
-def test_somebody_without_a_role_may_not(server):
-    with socket(server, headers=bearer(role=None)) as opened:
-        assert closed_with(opened) == 4403
+def test_socket_without_role_closes_with_4403(server):
+    with open_socket(server, headers=create_bearer_header(role=None)) as socket:
+        assert receive_close_code(socket) == 4403
 
 
-def test_where_everybody_may_read_everybody_may_listen(server, settings):
+def test_anonymous_read_permits_anonymous_socket(server, settings):
     settings.AGENTLENS_ANONYMOUS_READ = True
-    with socket(server) as opened:
-        assert hears(opened)
+    with open_socket(server) as socket:
+        assert receives_new_event(socket)
 
 
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "http://127.0.0.1:1", "null", "file://"]
 )
-def test_another_sites_page_is_refused_whatever_it_holds(server, origin):
+def test_socket_from_other_origin_is_rejected(server, origin):
     with (
-        pytest.raises(InvalidStatus) as refused,
-        socket(server, headers=cookie(), origin=origin),
+        pytest.raises(InvalidStatus) as rejected,
+        open_socket(server, headers=create_session_cookie(), origin=origin),
     ):
         pass
-    assert refused.value.response.status_code == 403
+    assert rejected.value.response.status_code == 403
 
 
-def test_our_own_page_is_not_foreign(server):
-    with socket(server, headers=cookie(), origin=server) as opened:
-        assert hears(opened)
+def test_socket_from_same_origin_is_accepted(server):
+    headers = create_session_cookie()
+    with open_socket(server, headers=headers, origin=server) as socket:
+        assert receives_new_event(socket)
 
 
-@pytest.mark.parametrize("place", ["/ws/nowhere", "/ws", "/catalog"])
-def test_there_are_no_other_sockets(server, place):
-    with pytest.raises(InvalidStatus), socket(server, place, bearer()):
+@pytest.mark.parametrize("path", ["/ws/nowhere", "/ws", "/catalog"])
+def test_unknown_socket_path_is_rejected(server, path):
+    with (
+        pytest.raises(InvalidStatus),
+        open_socket(server, path, create_bearer_header()),
+    ):
         pass
 
 
-def test_what_a_client_says_is_not_listened_to(server):
-    with socket(server, headers=bearer()) as opened:
-        for nonsense in ("{", b"\xff", "[]" * 1000):
-            opened.send(nonsense)
-        assert hears(opened)
+def test_messages_from_client_are_ignored(server):
+    with open_socket(server, headers=create_bearer_header()) as socket:
+        for message in ("{", b"\xff", "[]" * 1000):
+            socket.send(message)
+        assert receives_new_event(socket)

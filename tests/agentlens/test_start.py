@@ -6,7 +6,7 @@ from agentlens.start import prepare_database
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_the_first_start_makes_an_admin_with_a_password_shown_once(rf):
+def test_first_start_creates_admin_and_returns_password_once(rf):
     password = prepare_database()
     admin = authenticate(rf.post("/"), username="admin", password=password)
 
@@ -15,14 +15,14 @@ def test_the_first_start_makes_an_admin_with_a_password_shown_once(rf):
     assert prepare_database() == ""
 
 
-def test_a_given_password_is_taken_and_not_shown(settings, rf):
+def test_configured_admin_password_is_used_and_not_returned(settings, rf):
     settings.AGENTLENS_ADMIN_PASSWORD = "given horse battery"
 
     assert prepare_database() == ""
     assert authenticate(rf.post("/"), username="admin", password="given horse battery")
 
 
-def test_an_admin_that_exists_is_left_alone():
+def test_existing_superuser_prevents_admin_creation():
     get_user_model().objects.create_superuser("root", password="x")
 
     assert prepare_database() == ""

@@ -1,4 +1,4 @@
-"""What we call standard is what AG-UI's own models have, no more and no less."""
+"""Tests that the features are exactly those of AG-UI's own models."""
 
 from typing import get_args
 
@@ -14,11 +14,11 @@ from capabilities.features import (
     clean_value,
 )
 from capabilities.protocols.agui.declarations import ITEM_MEMBERS
-from capabilities.protocols.agui.schema import capabilities_schema
+from capabilities.protocols.agui.schema import build_capabilities_schema
 from capabilities.spellings import LIST_KEY_PATHS
 
-# By what ag_ui.core says of a field's type.
-SHAPES = {
+# By the name of the field's type in ag_ui.core.
+SHAPES_BY_TYPE_NAME = {
     "bool": Shape.FLAG,
     "int": Shape.COUNT,
     "str": Shape.STRING,
@@ -27,30 +27,38 @@ SHAPES = {
 }
 
 
-def fields(model, at=()):
-    """Every field below a model with the name of its type."""
+def iter_fields(model, parents=()):
+    """Yield key path and type name of every field of a model and its submodels."""
     for name, field in model.model_fields.items():
-        key_path = (*at, field.alias or name)
-        inner = field.annotation.__args__[0]
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from fields(inner, key_path)
+        key_path = (*parents, field.alias or name)
+        field_type = field.annotation.__args__[0]
+        if isinstance(field_type, type) and issubclass(field_type, BaseModel):
+            yield from iter_fields(field_type, key_path)
         else:
-            yield key_path, inner.__name__ if isinstance(inner, type) else str(inner)
+            yield (
+                key_path,
+                field_type.__name__
+                if isinstance(field_type, type)
+                else str(field_type),
+            )
 
 
-def test_every_field_of_the_protocol_is_known_by_its_type():
-    theirs = dict(fields(AgentCapabilities))
-    plain = {
-        s: kind for s, kind in theirs.items() if s not in (*LIST_KEY_PATHS, ("custom",))
+def test_every_ag_ui_field_has_a_feature_of_its_type():
+    type_names = dict(iter_fields(AgentCapabilities))
+    feature_type_names = {
+        key_path: type_name
+        for key_path, type_name in type_names.items()
+        if key_path not in (*LIST_KEY_PATHS, ("custom",))
     }
 
-    assert {key_path: SHAPES[kind] for key_path, kind in plain.items()} == {
-        key_path: feature.shape for key_path, feature in FEATURES_BY_KEY_PATH.items()
-    }
-    assert set(LIST_KEY_PATHS) <= theirs.keys()
+    assert {
+        key_path: SHAPES_BY_TYPE_NAME[type_name]
+        for key_path, type_name in feature_type_names.items()
+    } == {key_path: feature.shape for key_path, feature in FEATURES_BY_KEY_PATH.items()}
+    assert set(LIST_KEY_PATHS) <= type_names.keys()
 
 
-def test_the_categories_are_those_of_the_protocol_in_its_order():
+def test_categories_match_ag_ui_in_order():
     aliases = [
         field.alias or name for name, field in AgentCapabilities.model_fields.items()
     ]
@@ -60,7 +68,7 @@ def test_the_categories_are_those_of_the_protocol_in_its_order():
 @pytest.mark.parametrize(
     "category", FEATURE_CATEGORIES, ids=lambda category: category.name
 )
-def test_a_category_has_features_of_its_own_each_with_a_label(category):
+def test_category_has_labeled_features_of_its_own(category):
     assert category.label
     assert category.features
     for feature in category.features:
@@ -68,25 +76,23 @@ def test_a_category_has_features_of_its_own_each_with_a_label(category):
         assert feature.label
 
 
-def test_the_schema_has_every_member_of_the_model():
-    """In AG-UI's own spelling; the seed's beside it are ours to add."""
-
-    def known(schema, model, at=()):
+def test_schema_has_every_member_of_the_model():
+    def check_members(schema, model, parents=()):
         for name, field in model.model_fields.items():
             key = field.alias or name
-            assert key in schema["properties"], (*at, key)
-            inner = inner_model(field)
-            if inner and schema["properties"][key]["type"] == "object":
-                known(schema["properties"][key], inner, (*at, key))
+            assert key in schema["properties"], (*parents, key)
+            inner_model = get_inner_model(field)
+            if inner_model and schema["properties"][key]["type"] == "object":
+                check_members(schema["properties"][key], inner_model, (*parents, key))
 
-    def inner_model(field):
-        found = [t for t in get_args(field.annotation) if isinstance(t, type)]
-        return next((t for t in found if issubclass(t, BaseModel)), None)
+    def get_inner_model(field):
+        types = [t for t in get_args(field.annotation) if isinstance(t, type)]
+        return next((t for t in types if issubclass(t, BaseModel)), None)
 
-    known(capabilities_schema(), AgentCapabilities)
+    check_members(build_capabilities_schema(), AgentCapabilities)
 
 
-def test_labels_tell_features_apart_even_without_their_category():
+def test_feature_labels_are_unique():
     labels = [feature.label for feature in FEATURES_BY_KEY_PATH.values()]
 
     assert len(set(labels)) == len(labels)
@@ -114,7 +120,7 @@ def test_labels_tell_features_apart_even_without_their_category():
         (Shape.OBJECT, [], None),
     ],
 )
-def test_only_what_has_the_right_shape_is_sound(shape, value, expected):
+def test_clean_value_returns_only_values_of_the_shape(shape, value, expected):
     result = clean_value(shape, value)
 
     assert (result, type(result)) == (expected, type(expected))
@@ -124,7 +130,7 @@ def test_only_what_has_the_right_shape_is_sound(shape, value, expected):
     ("key_path", "model"),
     [(LIST_KEY_PATHS[0], Tool), (LIST_KEY_PATHS[1], SubagentInfo)],
 )
-def test_a_tool_and_a_sub_agent_have_the_members_of_the_models(key_path, model):
+def test_item_members_match_ag_ui_models(key_path, model):
     names = {field.alias or name for name, field in model.model_fields.items()}
 
     assert ITEM_MEMBERS[key_path] == names

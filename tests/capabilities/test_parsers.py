@@ -27,14 +27,14 @@ from tests.factories import card_bytes
 class Note(CapabilityRecord):
     kind: ClassVar[str] = "notes.note"
 
-    colour: str = ""
+    color: str = ""
 
     def disambiguated_name(self):
-        return f"{self.name} in {self.colour}" if self.colour else self.name
+        return f"{self.name} in {self.color}" if self.color else self.name
 
 
 class NotesParser(Parser):
-    """A protocol of another app: a name, and notes as `title` or `title/colour`."""
+    """A protocol of another app; notes are written as `title` or `title/color`."""
 
     slug = "notes"
     label = "Notebook"
@@ -45,8 +45,8 @@ class NotesParser(Parser):
         return "notes" in document
 
     def parse(self, document, problems):
-        if "odd" in document:
-            problems.warning("$.odd", "is odd")
+        if "legacy" in document:
+            problems.warning("$.legacy", "is deprecated")
         notes = [title.partition("/") for title in document.get("notes", [])]
         return AgentRecord(
             protocol=self.slug,
@@ -54,37 +54,37 @@ class NotesParser(Parser):
             name=problems.required_string(document, "name"),
             spec_version=document.get("edition", ""),
             capabilities=tuple(
-                Note(name=title, colour=colour, path=f"$.notes[{n}]")
-                for n, (title, _, colour) in enumerate(notes)
+                Note(name=title, color=color, path=f"$.notes[{n}]")
+                for n, (title, _, color) in enumerate(notes)
             ),
         )
 
 
 @pytest.fixture(autouse=True)
-def _protocols():
+def _register_parsers():
     with parsers.temporarily(A2AParser(), NotesParser()):
         yield
 
 
-def notebook(*notes, **members):
+def make_notebook(*notes, **members):
     document = {"name": "Notebook", "notes": list(notes)} | members
     return json.dumps(document).encode()
 
 
-def names(reading: ParseResult) -> list[str]:
-    return [capability.name for capability in reading.record.capabilities]
+def get_names(result: ParseResult) -> list[str]:
+    return [capability.name for capability in result.record.capabilities]
 
 
-def test_a_protocol_of_another_app_is_detected():
-    reading = try_parse(notebook("milk", edition="2"))
+def test_protocol_of_another_app_is_detected():
+    result = try_parse(make_notebook("milk", edition="2"))
 
-    assert reading.is_valid
-    assert reading.protocol == "notes"
-    assert reading.spec_version == "2"
-    assert reading.record.capabilities == (Note(name="milk"),)
+    assert result.is_valid
+    assert result.protocol == "notes"
+    assert result.spec_version == "2"
+    assert result.record.capabilities == (Note(name="milk"),)
 
 
-def test_a_protocol_is_forgotten_when_its_temporary_block_ends():
+def test_temporary_parser_is_removed_after_the_block():
     class DiaryParser(NotesParser):
         slug = "diary"
 
@@ -98,35 +98,35 @@ def test_a_protocol_is_forgotten_when_its_temporary_block_ends():
     assert try_parse(raw).protocol == ""
 
 
-def test_the_protocol_registered_first_wins():
+def test_first_registered_parser_wins():
     card = {"skills": [], "url": "https://a.example.com/"}
 
-    assert try_parse(notebook(**card)).protocol == "a2a"
+    assert try_parse(make_notebook(**card)).protocol == "a2a"
 
 
-def test_a_protocol_asked_for_by_name_is_not_detected():
+def test_given_protocol_skips_detection():
     card = {"skills": [], "url": "https://a.example.com/"}
 
-    assert try_parse(notebook("milk", **card), "notes").protocol == "notes"
+    assert try_parse(make_notebook("milk", **card), "notes").protocol == "notes"
 
 
-def test_an_agent_asked_for_as_a_card_is_judged_as_one():
-    reading = try_parse(b"{}", "a2a")
+def test_given_protocol_decides_the_errors():
+    result = try_parse(b"{}", "a2a")
 
-    assert reading.protocol == "a2a"
-    assert {problem.path for problem in reading.errors} == {
+    assert result.protocol == "a2a"
+    assert {problem.path for problem in result.errors} == {
         "$.name",
         "$.skills",
         "$.supportedInterfaces",
     }
 
 
-def test_a_document_of_no_known_protocol_tells_what_the_known_ones_need():
-    reading = try_parse(b'{"hello": "world"}')
+def test_unknown_protocol_error_lists_detection_hints():
+    result = try_parse(b'{"hello": "world"}')
 
-    assert not reading.is_valid
-    assert (reading.protocol, reading.record, reading.spec_version) == ("", None, "")
-    [problem] = reading.errors
+    assert not result.is_valid
+    assert (result.protocol, result.record, result.spec_version) == ("", None, "")
+    [problem] = result.errors
     assert problem.path == "$"
     assert "A2A (an agent card needs `skills` with `url`" in problem.message
     assert "Notebook (needs `notes`)" in problem.message
@@ -153,29 +153,29 @@ def test_a_document_of_no_known_protocol_tells_what_the_known_ones_need():
     ids=lambda raw: repr(raw[:12]),
 )
 @pytest.mark.parametrize("protocol", ["", "a2a", "no such protocol"])
-def test_examining_raises_nothing_whatever_the_bytes(raw, protocol):
-    reading = try_parse(raw, protocol)
+def test_try_parse_never_raises(raw, protocol):
+    result = try_parse(raw, protocol)
 
-    assert not reading.is_valid
-    assert all(problem.message and problem.path for problem in reading.errors)
-    assert reading.errors
-
-
-def test_a_reading_without_errors_is_valid_whatever_its_warnings():
-    reading = try_parse(notebook(odd=1))
-
-    assert reading.is_valid
-    assert reading.warnings == [Problem("$.odd", "is odd")]
+    assert not result.is_valid
+    assert all(problem.message and problem.path for problem in result.errors)
+    assert result.errors
 
 
-def test_a_reading_without_a_record_is_not_valid():
-    assert not ParseResult().valid
+def test_result_with_warnings_only_is_valid():
+    result = try_parse(make_notebook(legacy=1))
+
+    assert result.is_valid
+    assert result.warnings == [Problem("$.legacy", "is deprecated")]
 
 
-def test_every_error_is_told_not_just_the_first():
-    reading = try_parse(notebook(" ", "n" * 501, name="", edition="e" * 256))
+def test_result_without_record_is_not_valid():
+    assert not ParseResult().is_valid
 
-    assert [(problem.path, problem.message) for problem in reading.errors] == [
+
+def test_all_errors_are_reported():
+    result = try_parse(make_notebook(" ", "n" * 501, name="", edition="e" * 256))
+
+    assert [(problem.path, problem.message) for problem in result.errors] == [
         ("$.name", "must be a non-empty string"),
         ("$.protocolVersion", "must be at most 255 characters, is 256"),
         ("$.notes[0]", "needs a name"),
@@ -183,31 +183,31 @@ def test_every_error_is_told_not_just_the_first():
     ]
 
 
-def test_every_unfit_text_is_told_before_anything_is_read_into_it():
-    reading = try_parse(notebook("a\0", "b\0", name=""))
+def test_invalid_characters_are_reported_before_parsing():
+    result = try_parse(make_notebook("a\0", "b\0", name=""))
 
-    assert [problem.path for problem in reading.errors] == ["$.notes[0]", "$.notes[1]"]
-    assert reading.record is None
-    assert reading.protocol == "notes"
+    assert [problem.path for problem in result.errors] == ["$.notes[0]", "$.notes[1]"]
+    assert result.record is None
+    assert result.protocol == "notes"
 
 
-def test_too_deep_a_document_keeps_the_errors_found_before():
+def test_too_deep_document_keeps_earlier_errors():
     raw = b'{"a": "\\u0000", "b": ' + b"[" * 64 + b"]" * 64 + b"}"
 
     paths = [problem.path for problem in try_parse(raw).errors]
     assert paths == ["$.a", "$.b" + "[0]" * 63]
 
 
-def test_parsing_gives_the_record_and_its_warnings():
-    record, warnings = parse(notebook("milk", odd=1))
+def test_parse_returns_record_and_warnings():
+    record, warnings = parse(make_notebook("milk", legacy=1))
 
     assert record.name == "Notebook"
-    assert warnings == [Problem("$.odd", "is odd")]
+    assert warnings == [Problem("$.legacy", "is deprecated")]
 
 
-def test_parsing_raises_with_every_error():
+def test_parse_raises_parse_error_with_all_errors():
     with pytest.raises(ParseError) as caught:
-        parse(notebook(" ", name=""))
+        parse(make_notebook(" ", name=""))
 
     assert not isinstance(caught.value, ProtocolNotDetected)
     assert str(caught.value) == "The definition is not valid"
@@ -216,7 +216,7 @@ def test_parsing_raises_with_every_error():
 
 
 @pytest.mark.parametrize("raw", [b"{}", rb'{"a": "\u0000"}'])
-def test_parsing_says_when_nobody_recognises_the_document(raw):
+def test_parse_raises_protocol_not_detected(raw):
     with pytest.raises(ProtocolNotDetected) as caught:
         parse(raw)
 
@@ -224,7 +224,7 @@ def test_parsing_says_when_nobody_recognises_the_document(raw):
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{", b'{"a":' * 70 + b"1" + b"}" * 70])
-def test_what_cannot_be_read_is_another_matter_than_an_unknown_protocol(raw):
+def test_unreadable_document_raises_plain_parse_error(raw):
     with pytest.raises(ParseError) as caught:
         parse(raw)
 
@@ -232,36 +232,36 @@ def test_what_cannot_be_read_is_another_matter_than_an_unknown_protocol(raw):
 
 
 def test_five_thousand_capabilities_are_accepted():
-    reading = try_parse(notebook(*map(str, range(5_000))))
+    result = try_parse(make_notebook(*map(str, range(5_000))))
 
-    assert reading.is_valid
-    assert len(reading.record.capabilities) == 5_000
-
-
-def test_five_thousand_and_one_are_not():
-    reading = try_parse(notebook(*map(str, range(5_001))))
-
-    assert reading.errors == [Problem("$", "has 5001 capabilities, over 5000")]
+    assert result.is_valid
+    assert len(result.record.capabilities) == 5_000
 
 
-def test_the_first_keeps_the_plain_name_and_later_ones_get_a_telling_one():
-    reading = try_parse(notebook("milk/red", "milk/blue", "eggs/blue"))
+def test_more_than_five_thousand_capabilities_are_refused():
+    result = try_parse(make_notebook(*map(str, range(5_001))))
 
-    assert names(reading) == ["milk", "milk in blue", "eggs"]
-    message = "another notes.note has this name; kept as 'milk in blue'"
-    assert reading.warnings == [Problem("$.notes[1]", message)]
+    assert result.errors == [Problem("$", "has 5001 capabilities; the limit is 5000")]
 
 
-def test_a_name_that_tells_nothing_new_is_numbered():
-    reading = try_parse(notebook("milk", "milk", "milk/red", "milk/red"))
+def test_later_duplicate_gets_disambiguated_name():
+    result = try_parse(make_notebook("milk/red", "milk/blue", "eggs/blue"))
 
-    assert names(reading) == ["milk", "milk (2)", "milk in red", "milk (3)"]
+    assert get_names(result) == ["milk", "milk in blue", "eggs"]
+    message = "another notes.note has this name; stored as 'milk in blue'"
+    assert result.warnings == [Problem("$.notes[1]", message)]
 
 
-def test_a_number_that_is_taken_is_passed_over():
-    reading = try_parse(notebook("milk", "milk (2)", "milk", "milk", "milk (2)"))
+def test_duplicate_without_disambiguated_name_is_numbered():
+    result = try_parse(make_notebook("milk", "milk", "milk/red", "milk/red"))
 
-    assert names(reading) == [
+    assert get_names(result) == ["milk", "milk (2)", "milk in red", "milk (3)"]
+
+
+def test_numbering_skips_names_already_used():
+    result = try_parse(make_notebook("milk", "milk (2)", "milk", "milk", "milk (2)"))
+
+    assert get_names(result) == [
         "milk",
         "milk (2)",
         "milk (3)",
@@ -270,8 +270,8 @@ def test_a_number_that_is_taken_is_passed_over():
     ]
 
 
-def test_names_differ_by_case_and_space():
-    assert names(try_parse(notebook("milk", "Milk", "milk "))) == [
+def test_names_differing_in_case_or_space_are_distinct():
+    assert get_names(try_parse(make_notebook("milk", "Milk", "milk "))) == [
         "milk",
         "Milk",
         "milk ",
@@ -284,60 +284,60 @@ def test_capabilities_of_different_kinds_may_share_a_name():
         "url": "https://a.example.com/",
         "skills": [{"name": "https://a.example.com/"}],
     }
-    reading = try_parse(json.dumps(card).encode())
+    result = try_parse(json.dumps(card).encode())
 
-    assert names(reading) == ["https://a.example.com/"] * 2
-    assert {capability.kind for capability in reading.record.capabilities} == {
+    assert get_names(result) == ["https://a.example.com/"] * 2
+    assert {capability.kind for capability in result.record.capabilities} == {
         "a2a.skill",
         "a2a.interface",
     }
 
 
-def test_three_thousand_equal_names_become_as_many_different_ones():
-    found = names(try_parse(notebook(*["milk"] * 3_000)))
+def test_three_thousand_equal_names_become_unique():
+    unique_names = get_names(try_parse(make_notebook(*["milk"] * 3_000)))
 
-    assert found == ["milk", *(f"milk ({n})" for n in range(2, 3_001))]
-
-
-def test_a_long_name_is_cut_to_make_room_for_its_number():
-    reading = try_parse(notebook(*["n" * 500] * 2_000))
-
-    assert reading.is_valid
-    assert names(reading)[0] == "n" * 500
-    assert len(set(names(reading))) == 2_000
-    assert max(map(len, names(reading))) == 500
+    assert unique_names == ["milk", *(f"milk ({n})" for n in range(2, 3_001))]
 
 
-def test_a_telling_name_that_is_too_long_gives_way_to_a_number():
-    reading = try_parse(notebook("n" * 300, f"{'n' * 300}/{'c' * 300}"))
+def test_long_name_is_cut_to_fit_its_number():
+    result = try_parse(make_notebook(*["n" * 500] * 2_000))
 
-    assert reading.is_valid
-    assert names(reading)[1] == f"{'n' * 300} (2)"
+    assert result.is_valid
+    assert get_names(result)[0] == "n" * 500
+    assert len(set(get_names(result))) == 2_000
+    assert max(map(len, get_names(result))) == 500
 
 
-def test_an_overlong_name_is_an_error_and_nothing_else():
-    reading = try_parse(notebook(*["n" * 501] * 2))
+def test_too_long_disambiguated_name_is_replaced_by_a_number():
+    result = try_parse(make_notebook("n" * 300, f"{'n' * 300}/{'c' * 300}"))
+
+    assert result.is_valid
+    assert get_names(result)[1] == f"{'n' * 300} (2)"
+
+
+def test_name_over_limit_is_an_error_without_warning():
+    result = try_parse(make_notebook(*["n" * 501] * 2))
 
     message = "name must be at most 500 characters, is 501"
-    assert reading.errors == [Problem(f"$.notes[{n}]", message) for n in (0, 1)]
-    assert not reading.warnings
+    assert result.errors == [Problem(f"$.notes[{n}]", message) for n in (0, 1)]
+    assert not result.warnings
 
 
-def test_protocols_are_offered_as_choices():
+def test_protocol_choices_list_registered_parsers():
     assert ("notes", "Notebook") in protocol_choices()
     assert ("a2a", "A2A") in protocol_choices()
 
 
-def test_a_definition_is_not_taken_for_one_of_another_protocol():
+def test_definition_of_another_protocol_is_refused():
     with parsers.temporarily(A2AParser(), MCPParser()):
-        reading = try_parse(card_bytes(), "mcp")
+        result = try_parse(card_bytes(), "mcp")
 
-    assert not reading.is_valid
-    assert reading.errors == [Problem("$", "is of protocol A2A, not MCP")]
+    assert not result.is_valid
+    assert result.errors == [Problem("$", "is of protocol A2A, not MCP")]
 
 
 @pytest.mark.parametrize(
-    ("protocol", "endpoint", "reachable"),
+    ("protocol", "endpoint", "expected"),
     [
         ("a2a", "https://a.example/", True),
         ("a2a", "http://a.example/", True),
@@ -350,10 +350,8 @@ def test_a_definition_is_not_taken_for_one_of_another_protocol():
         ("mcp", "agh://channel/peer", False),
         ("a2a", "httpsx://a.example/", False),
         ("a2a", "", False),
-        ("unheard-of", "https://a.example/", True),
+        ("unknown", "https://a.example/", True),
     ],
 )
-def test_an_agent_is_reachable_where_it_can_be_asked_or_heard(
-    protocol, endpoint, reachable
-):
-    assert can_be_probed(protocol, endpoint) is reachable
+def test_can_be_probed_depends_on_protocol_and_endpoint(protocol, endpoint, expected):
+    assert can_be_probed(protocol, endpoint) is expected

@@ -31,16 +31,16 @@ def problems() -> Problems:
         ("\ud800", r"$['\ud800']"),
     ],
 )
-def test_the_path_of_a_member_can_always_be_read_and_sent(key, path):
+def test_member_path_is_quoted_and_encodable(key, path):
     assert member_path("$", key) == path
     assert member_path("$", key).encode()
 
 
-def test_the_path_of_a_member_continues_the_one_above():
+def test_member_path_extends_parent_path():
     assert member_path("$.skills[0]", "tags") == "$.skills[0].tags"
 
 
-def test_an_endless_member_name_is_cut_in_its_path():
+def test_long_member_name_is_cut_in_path():
     assert member_path("$", "k" * 80) == "$." + "k" * 80
     assert member_path("$", "k" * 81) == "$['" + "k" * 80 + "…']"
 
@@ -56,12 +56,12 @@ def test_an_endless_member_name_is_cut_in_its_path():
         "https://example.com/" + "a" * 1_980,
     ],
 )
-def test_a_web_address_has_no_fault(url):
+def test_url_error_is_empty_for_web_url(url):
     assert url_error(url) == ""
 
 
 @pytest.mark.parametrize(
-    ("url", "fault"),
+    ("url", "reason"),
     [
         ("", "an http or https URL"),
         ("javascript:alert(1)", "an http or https URL"),
@@ -84,12 +84,12 @@ def test_a_web_address_has_no_fault(url):
         ("https://example.com/" + "a" * 1_981, "at most 2000 characters, is 2001"),
     ],
 )
-def test_what_is_no_web_address_says_why(url, fault):
+def test_url_error_names_the_reason(url, reason):
     assert url_error(url).startswith("must be ")
-    assert fault in url_error(url)
+    assert reason in url_error(url)
 
 
-def test_errors_and_warnings_are_kept_apart_and_in_order(problems):
+def test_errors_and_warnings_are_separate_and_in_order(problems):
     problems.error("$.a", "one")
     problems.warning("$.b", "two")
     problems.error("$.c", "three")
@@ -99,22 +99,26 @@ def test_errors_and_warnings_are_kept_apart_and_in_order(problems):
 
 
 @pytest.mark.parametrize("severity", ["error", "warning"])
-def test_past_a_thousand_problems_there_is_only_the_news_of_more(problems, severity):
+def test_number_of_problems_is_limited(problems, severity):
     for n in range(3 * PROBLEM_LIMIT):
-        getattr(problems, severity)(f"$[{n}]", "odd")
+        getattr(problems, severity)(f"$[{n}]", "is invalid")
 
-    found = problems.errors or problems.warnings
-    assert found[:PROBLEM_LIMIT] == [Problem(f"$[{n}]", "odd") for n in range(1_000)]
-    assert found[PROBLEM_LIMIT:] == [Problem("$", "has more than these 1000 problems")]
+    reported = problems.errors or problems.warnings
+    assert reported[:PROBLEM_LIMIT] == [
+        Problem(f"$[{n}]", "is invalid") for n in range(1_000)
+    ]
+    assert reported[PROBLEM_LIMIT:] == [
+        Problem("$", "has more than 1000 problems; the others are not listed")
+    ]
 
 
-def test_required_text_is_given_back_as_it_stands(problems):
+def test_required_string_returns_value_unchanged(problems):
     assert problems.required_string({"a": " b "}, "a") == " b "
     assert not problems.errors
 
 
 @pytest.mark.parametrize("document", [{}, *({"a": v} for v in (None, "", " ", 1, []))])
-def test_required_text_that_is_none_is_an_error(problems, document):
+def test_required_string_missing_or_blank_is_an_error(problems, document):
     assert problems.required_string(document, "a", path="$.x[0]") == ""
     assert problems.errors == [Problem("$.x[0].a", "must be a non-empty string")]
 
@@ -122,18 +126,18 @@ def test_required_text_that_is_none_is_an_error(problems, document):
 @pytest.mark.parametrize(
     ("document", "text"), [({}, ""), ({"a": None}, ""), ({"a": "b"}, "b")]
 )
-def test_text_may_be_missing(problems, document, text):
+def test_string_may_be_missing(problems, document, text):
     assert problems.string(document, "a") == text
     assert not problems.warnings
 
 
 @pytest.mark.parametrize("value", [0, False, 1.5, [], {}, ["b"]])
-def test_text_of_another_type_is_a_warning(problems, value):
+def test_string_of_another_type_is_a_warning(problems, value):
     assert problems.string({"a": value}, "a", path="$.x") == ""
     assert problems.warnings == [Problem("$.x.a", "should be a string; ignored")]
 
 
-def test_a_link_is_a_web_address_or_a_warning(problems):
+def test_url_must_be_a_web_url_or_is_a_warning(problems):
     assert problems.url({"a": "https://example.com/"}, "a") == "https://example.com/"
     assert problems.url({}, "a") == ""
     assert not problems.warnings
@@ -143,7 +147,7 @@ def test_a_link_is_a_web_address_or_a_warning(problems):
     assert problems.warnings == [Problem("$.a", message)]
 
 
-def test_texts_tell_a_missing_list_from_an_empty_one(problems):
+def test_string_list_distinguishes_missing_from_empty(problems):
     assert problems.string_list({}, "a") is None
     assert problems.string_list({"a": None}, "a") is None
     assert problems.string_list({"a": []}, "a") == []
@@ -151,7 +155,7 @@ def test_texts_tell_a_missing_list_from_an_empty_one(problems):
     assert not problems.warnings
 
 
-def test_texts_leave_out_what_is_no_text_and_say_where_it_stood(problems):
+def test_string_list_skips_other_items_with_warnings(problems):
     assert problems.string_list({"a": ["b", 1, "c", None]}, "a", path="$.x") == [
         "b",
         "c",
@@ -160,12 +164,12 @@ def test_texts_leave_out_what_is_no_text_and_say_where_it_stood(problems):
 
 
 @pytest.mark.parametrize("value", ["b", {}, 0, False])
-def test_texts_that_are_no_list_are_a_warning(problems, value):
+def test_string_list_of_another_type_is_a_warning(problems, value):
     assert problems.string_list({"a": value}, "a") is None
     assert problems.warnings == [Problem("$.a", "should be a list of strings; ignored")]
 
 
-def test_a_flag_is_true_false_or_unsaid(problems):
+def test_boolean_is_true_false_or_none(problems):
     assert problems.boolean({"a": True}, "a") is True
     assert problems.boolean({"a": False}, "a") is False
     assert problems.boolean({}, "a") is None
@@ -174,51 +178,51 @@ def test_a_flag_is_true_false_or_unsaid(problems):
 
 
 @pytest.mark.parametrize("value", [0, 1, "true", [], {}])
-def test_a_flag_that_is_neither_true_nor_false_is_a_warning(problems, value):
+def test_boolean_of_another_type_is_a_warning(problems, value):
     assert problems.boolean({"a": value}, "a", path="$.x") is None
     assert problems.warnings == [Problem("$.x.a", "should be true or false; ignored")]
 
 
-def test_an_object_may_be_missing(problems):
+def test_object_may_be_missing(problems):
     assert problems.object({"a": {"b": 1}}, "a") == {"b": 1}
     assert problems.object({}, "a") == {}
     assert not problems.warnings
 
 
 @pytest.mark.parametrize("value", [[], "", 0, False, "b"])
-def test_an_object_of_another_type_is_a_warning(problems, value):
+def test_object_of_another_type_is_a_warning(problems, value):
     assert problems.object({"a": value}, "a") == {}
     assert problems.warnings == [Problem("$.a", "should be an object; ignored")]
 
 
-def test_objects_come_with_their_paths_and_others_are_errors(problems):
-    found = list(problems.iter_objects({"a": [{}, 1, {"b": 2}]}, "a", path="$.x"))
+def test_iter_objects_yields_paths_and_reports_other_items(problems):
+    objects = list(problems.iter_objects({"a": [{}, 1, {"b": 2}]}, "a", path="$.x"))
 
-    assert found == [("$.x.a[0]", {}), ("$.x.a[2]", {"b": 2})]
+    assert objects == [("$.x.a[0]", {}), ("$.x.a[2]", {"b": 2})]
     assert problems.errors == [Problem("$.x.a[1]", "must be an object")]
 
 
 @pytest.mark.parametrize("value", [{}, "b", 0, False])
-def test_objects_that_are_no_list_are_an_error(problems, value):
+def test_iter_objects_of_another_type_is_an_error(problems, value):
     assert list(problems.iter_objects({"a": value}, "a")) == []
     assert problems.errors == [Problem("$.a", "must be a list of objects")]
 
 
-def test_objects_may_be_missing(problems):
+def test_iter_objects_of_missing_list_yields_nothing(problems):
     assert list(problems.iter_objects({}, "a")) == []
     assert list(problems.iter_objects({"a": None}, "a")) == []
     assert not problems.errors
 
 
-def test_a_list_longer_than_any_definition_may_be_is_not_walked(problems):
+def test_iter_objects_refuses_list_over_the_limit(problems):
     assert len(list(problems.iter_objects({"a": [{}] * 5_000}, "a"))) == 5_000
     assert not problems.errors
 
     assert list(problems.iter_objects({"a": [{}] * 5_001}, "a")) == []
-    assert problems.errors == [Problem("$.a", "has 5001 items, over 5000")]
+    assert problems.errors == [Problem("$.a", "has 5001 items; the limit is 5000")]
 
 
-def test_unknown_members_are_told_in_order_and_known_ones_are_not(problems):
+def test_warn_unknown_warns_of_unknown_members_sorted(problems):
     problems.warn_unknown(
         {"z": 1, "known": 2, "a b": 3}, ["known", "absent"], path="$.x"
     )

@@ -15,7 +15,7 @@ from capabilities.protocols.a2a.records import (
 )
 from capabilities.records import AgentRecord, CapabilityRecord, ProviderRecord
 
-FULL = [
+COMPLETE_RECORDS = [
     A2ASkill(
         name="Find",
         description="Finds things",
@@ -57,60 +57,64 @@ FULL = [
     ),
     AgentFeature(name="transport.streaming", value=False),
 ]
-BARE = [type(record)(name="bare") for record in FULL]
-each_record = pytest.mark.parametrize(
-    "record", [*FULL, *BARE], ids=lambda record: f"{record.kind}-{record.name}"
+MINIMAL_RECORDS = [type(record)(name="minimal") for record in COMPLETE_RECORDS]
+for_each_record = pytest.mark.parametrize(
+    "record",
+    [*COMPLETE_RECORDS, *MINIMAL_RECORDS],
+    ids=lambda record: f"{record.kind}-{record.name}",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thing(CapabilityRecord):
-    kind: ClassVar[str] = "test.thing"
+class SampleRecord(CapabilityRecord):
+    kind: ClassVar[str] = "test.sample"
 
-    colour: str | None = None
+    color: str | None = None
     size: int = 0
 
 
-def agent(**values):
+def make_agent(**values):
     return AgentRecord(
         **{"protocol": "test", "endpoint": "https://a.example/"} | values
     )
 
 
-def test_every_kind_of_a_card_is_among_the_records_tried_here():
-    assert {kind.record for kind in KINDS} < {type(record) for record in FULL}
+def test_complete_records_cover_every_a2a_kind():
+    assert {kind.record_class for kind in KINDS} < {
+        type(record) for record in COMPLETE_RECORDS
+    }
 
 
-@each_record
-def test_a_record_is_made_again_from_name_description_and_properties(record):
+@for_each_record
+def test_record_survives_storage_round_trip(record):
     stored = json.loads(json.dumps(record.properties))
 
-    again = type(record).from_stored(record.name, record.description, stored)
+    restored = type(record).from_stored(record.name, record.description, stored)
 
-    assert again == record
-    assert again.properties == record.properties
+    assert restored == record
+    assert restored.properties == record.properties
 
 
-@each_record
-def test_properties_never_repeat_what_every_capability_has(record):
+@for_each_record
+def test_properties_exclude_common_fields(record):
     assert not {"name", "description", "path", "kind"} & record.properties.keys()
 
 
-def test_properties_leave_out_what_is_unset_and_keep_what_is_empty():
-    assert Thing(name="a").properties == {"size": 0}
-    assert Thing(name="a", colour="").properties == {"colour": "", "size": 0}
+def test_properties_omit_none_and_keep_empty_values():
+    assert SampleRecord(name="a").properties == {"size": 0}
+    assert SampleRecord(name="a", color="").properties == {"color": "", "size": 0}
 
 
-def test_properties_of_a_newer_version_do_not_stop_an_older_one():
-    again = Thing.from_stored(
+def test_from_stored_ignores_unknown_properties():
+    restored = SampleRecord.from_stored(
         "a", "", {"size": 2, "weight": 5, "path": "$.x", "name": "b"}
     )
 
-    assert again == Thing(name="a", size=2)
-    assert again.path == "$"
+    assert restored == SampleRecord(name="a", size=2)
+    assert restored.path == "$"
 
 
-def test_a_scheme_keeps_every_field_beside_key_type_and_method():
+def test_security_scheme_properties_include_its_fields():
     scheme = A2ASecurityScheme(
         name="http", key="k", type="http", fields={"scheme": "x"}
     )
@@ -123,39 +127,39 @@ def test_a_scheme_keeps_every_field_beside_key_type_and_method():
     }
 
 
-def test_where_a_capability_stands_is_no_part_of_what_it_is():
-    assert Thing(name="a", path="$.one") == Thing(name="a", path="$.two")
+def test_equality_ignores_path():
+    assert SampleRecord(name="a", path="$.one") == SampleRecord(name="a", path="$.two")
 
 
 def test_records_are_frozen():
     with pytest.raises(FrozenInstanceError):
-        Thing(name="a").name = "b"
+        SampleRecord(name="a").name = "b"
 
 
 @pytest.mark.parametrize("name", ["", "   ", "\n"])
-def test_a_capability_needs_a_name(name):
-    assert list(Thing(name=name).validate()) == ["needs a name"]
+def test_capability_name_is_required(name):
+    assert list(SampleRecord(name=name).validate()) == ["needs a name"]
 
 
-def test_a_capability_may_just_reach_its_limits():
-    assert not list(Thing(name="n" * 500, description="d" * 20_000).validate())
+def test_capability_limits_are_inclusive():
+    assert not list(SampleRecord(name="n" * 500, description="d" * 20_000).validate())
 
 
-def test_a_capability_over_its_limits_says_by_how_much():
-    thing = Thing(name="n" * 501, description="d" * 20_001)
+def test_capability_over_limits_reports_lengths():
+    record = SampleRecord(name="n" * 501, description="d" * 20_001)
 
-    assert list(thing.validate()) == [
+    assert list(record.validate()) == [
         "name must be at most 500 characters, is 501",
         "description must be at most 20000 characters, is 20001",
     ]
 
 
-def test_the_telling_name_is_the_plain_one_unless_a_kind_knows_better():
-    assert Thing(name="a").disambiguated_name() == "a"
+def test_disambiguated_name_defaults_to_name():
+    assert SampleRecord(name="a").disambiguated_name() == "a"
 
 
 @pytest.mark.parametrize(
-    ("record", "telling"),
+    ("record", "expected"),
     [
         (A2ASkill(name="Find", id="f1"), "Find (f1)"),
         (A2AInterface(name="u…", url="u", binding="GRPC"), "u#GRPC"),
@@ -163,39 +167,42 @@ def test_the_telling_name_is_the_plain_one_unless_a_kind_knows_better():
         (A2ASignature(name="ES256", algorithm="ES256", key_id="k1"), "ES256:k1"),
     ],
 )
-def test_the_telling_name_adds_what_sets_the_record_apart(record, telling):
-    assert record.disambiguated_name() == telling
+def test_disambiguated_name_adds_identifying_property(record, expected):
+    assert record.disambiguated_name() == expected
 
 
-@pytest.mark.parametrize("record", BARE, ids=lambda record: record.kind)
-def test_the_telling_name_adds_nothing_when_nothing_is_known(record):
-    assert record.disambiguated_name() == "bare"
+@pytest.mark.parametrize("record", MINIMAL_RECORDS, ids=lambda record: record.kind)
+def test_disambiguated_name_without_property_is_the_name(record):
+    assert record.disambiguated_name() == "minimal"
 
 
-def test_what_an_agent_does_not_say_is_empty():
-    silent = agent()
+def test_agent_defaults_are_empty():
+    agent = make_agent()
 
-    assert silent.name == silent.description == silent.version == ""
-    assert silent.spec_version == ""
-    assert (silent.provider, silent.capabilities) == (None, ())
+    assert agent.name == agent.description == agent.version == ""
+    assert agent.spec_version == ""
+    assert (agent.provider, agent.capabilities) == (None, ())
     assert ProviderRecord("Example") == ProviderRecord("Example", team="", url="")
 
 
-def test_an_agent_is_shown_under_its_own_name_first():
-    things = Thing(name="First"), Thing(name="Second")
+def test_display_name_prefers_agent_then_capability_then_endpoint():
+    capabilities = SampleRecord(name="First"), SampleRecord(name="Second")
 
-    assert agent(name="Own", capabilities=things).display_name == "Own"
-    assert agent(capabilities=things).display_name == "First"
-    assert agent().display_name == "https://a.example/"
-
-
-def test_a_blank_name_is_no_name_to_show():
-    assert agent(name="  ", capabilities=(Thing(name="First"),)).display_name == "First"
-    assert agent(endpoint="").display_name == ""
+    assert make_agent(name="Own", capabilities=capabilities).display_name == "Own"
+    assert make_agent(capabilities=capabilities).display_name == "First"
+    assert make_agent().display_name == "https://a.example/"
 
 
-def test_a_name_borrowed_from_a_long_endpoint_is_cut_to_what_can_be_shown():
-    assert agent(endpoint="e" * 2_000).display_name == "e" * 300
+def test_display_name_skips_blank_names():
+    assert (
+        make_agent(name="  ", capabilities=(SampleRecord(name="First"),)).display_name
+        == "First"
+    )
+    assert make_agent(endpoint="").display_name == ""
+
+
+def test_display_name_from_long_endpoint_is_cut():
+    assert make_agent(endpoint="e" * 2_000).display_name == "e" * 300
 
 
 LIMITS = {
@@ -208,24 +215,24 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("field", LIMITS)
-def test_an_agent_s_texts_have_limits(field):
+def test_agent_text_over_limit_is_reported_with_path(field):
     path, limit = LIMITS[field]
 
-    assert not list(agent(**{field: "x" * limit}).validate())
-    assert list(agent(**{field: "x" * (limit + 1)}).validate()) == [
+    assert not list(make_agent(**{field: "x" * limit}).validate())
+    assert list(make_agent(**{field: "x" * (limit + 1)}).validate()) == [
         (path, f"must be at most {limit} characters, is {limit + 1}")
     ]
 
 
-def test_the_provider_s_name_has_a_limit_too():
-    fit = agent(provider=ProviderRecord("p" * 300))
-    unfit = replace(fit, provider=ProviderRecord("p" * 301))
+def test_provider_name_over_limit_is_reported():
+    valid = make_agent(provider=ProviderRecord("p" * 300))
+    invalid = replace(valid, provider=ProviderRecord("p" * 301))
 
-    assert not list(fit.validate())
-    assert [path for path, _ in unfit.validate()] == ["$.provider"]
+    assert not list(valid.validate())
+    assert [path for path, _ in invalid.validate()] == ["$.provider"]
 
 
-def test_every_text_over_its_limit_is_told():
-    unfit = agent(name="n" * 301, version="v" * 256)
+def test_every_text_over_its_limit_is_reported():
+    agent = make_agent(name="n" * 301, version="v" * 256)
 
-    assert [path for path, _ in unfit.validate()] == ["$.name", "$.version"]
+    assert [path for path, _ in agent.validate()] == ["$.name", "$.version"]

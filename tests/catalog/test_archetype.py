@@ -1,4 +1,4 @@
-"""Seed 003's archetype: what an agent is, and how it is catalogued, stay apart."""
+"""Agent types and catalog entries keep their data apart."""
 
 import inspect
 import typing
@@ -21,7 +21,7 @@ from capabilities.protocols.mcp.records import MCPPrompt, MCPResource, MCPTool
 from capabilities.records import AgentRecord, CapabilityRecord
 from catalog.models import AgentType, Capability, CatalogEntry, Provider
 
-CATALOG_ONLY = {
+CATALOG_FIELDS = {
     "display_name",
     "description",
     "categories",
@@ -33,7 +33,7 @@ CATALOG_ONLY = {
     "validity_to",
     "validity_last_seen",
 }
-PRODUCT_ONLY = {
+AGENT_TYPE_FIELDS = {
     "protocol",
     "endpoint",
     "version",
@@ -55,31 +55,38 @@ RECORDS = {
     "mcp.prompt": MCPPrompt,
     "config.capability": ConfigCapability,
 }
-each_parser = pytest.mark.parametrize(
+for_each_parser = pytest.mark.parametrize(
     "parser", list(parsers), ids=lambda parser: parser.slug
 )
 
 
-def field_names(model) -> set[str]:
+def get_field_names(model) -> set[str]:
     return {field.name for field in model._meta.get_fields()}
 
 
-def test_an_agent_type_has_no_catalog_fields():
-    assert not field_names(AgentType) & CATALOG_ONLY
+def test_agent_type_has_no_catalog_fields():
+    assert not get_field_names(AgentType) & CATALOG_FIELDS
 
 
-def test_an_agent_type_has_what_makes_it_one():
-    needed = {"id", "agent_key", "protocol", "endpoint", "raw_definition", "created_on"}
+def test_agent_type_has_required_fields():
+    required = {
+        "id",
+        "agent_key",
+        "protocol",
+        "endpoint",
+        "raw_definition",
+        "created_on",
+    }
 
-    assert needed <= field_names(AgentType)
+    assert required <= get_field_names(AgentType)
     assert not AgentType._meta.get_field("raw_definition").null
 
 
-def test_a_catalog_entry_has_no_product_fields():
-    assert not field_names(CatalogEntry) & PRODUCT_ONLY
+def test_catalog_entry_has_no_agent_type_fields():
+    assert not get_field_names(CatalogEntry) & AGENT_TYPE_FIELDS
 
 
-def test_a_catalog_entry_references_exactly_one_agent_type():
+def test_catalog_entry_references_exactly_one_agent_type():
     reference = CatalogEntry._meta.get_field("agent_type")
 
     assert isinstance(reference, models.OneToOneField)
@@ -87,20 +94,20 @@ def test_a_catalog_entry_references_exactly_one_agent_type():
     assert not reference.null
 
 
-def test_capabilities_hang_off_the_agent_type_alone():
-    pointers = [f for f in Capability._meta.get_fields() if f.many_to_one]
+def test_capability_references_only_agent_type():
+    references = [field for field in Capability._meta.get_fields() if field.many_to_one]
 
-    assert [pointer.related_model for pointer in pointers] == [AgentType]
-    assert pointers[0].remote_field.on_delete is models.CASCADE
+    assert [field.related_model for field in references] == [AgentType]
+    assert references[0].remote_field.on_delete is models.CASCADE
 
 
-def test_a_provider_belongs_to_agent_types():
+def test_provider_is_referenced_by_agent_type_only():
     assert AgentType._meta.get_field("provider").related_model is Provider
-    assert not {"entry", "entries", "catalog_entries"} & field_names(Provider)
+    assert not {"entry", "entries", "catalog_entries"} & get_field_names(Provider)
 
 
 @pytest.mark.parametrize(("slug", "record"), RECORDS.items())
-def test_every_capability_type_is_registered_and_satisfies_the_interface(slug, record):
+def test_capability_record_is_registered_and_implements_interface(slug, record):
     assert kinds.get(slug).record_class is record
     assert record.kind == slug
     assert issubclass(record, CapabilityRecord)
@@ -109,7 +116,7 @@ def test_every_capability_type_is_registered_and_satisfies_the_interface(slug, r
     assert not list(record(name="Translate").validate())
 
 
-def test_every_registered_kind_has_a_capability_record_of_its_own():
+def test_every_kind_has_its_own_capability_record():
     for kind in kinds:
         assert issubclass(kind.record_class, CapabilityRecord)
         assert (kind.record_class.kind, callable(kind.record_class.validate)) == (
@@ -119,24 +126,24 @@ def test_every_registered_kind_has_a_capability_record_of_its_own():
     assert len({kind.record_class for kind in kinds}) == len(kinds)
 
 
-@each_parser
-def test_a_parser_returns_what_the_agent_is_and_no_catalog_entry(parser):
-    returned = typing.get_type_hints(type(parser).parse)["return"]
+@for_each_parser
+def test_parser_returns_agent_record(parser):
+    return_type = typing.get_type_hints(type(parser).parse)["return"]
 
     assert issubclass(type(parser), Parser)
-    assert returned is AgentRecord
+    assert return_type is AgentRecord
 
 
-@each_parser
-def test_a_parser_is_not_told_the_source(parser):
-    given = inspect.signature(type(parser).parse).parameters
+@for_each_parser
+def test_parser_does_not_receive_source(parser):
+    parameters = inspect.signature(type(parser).parse).parameters
 
-    assert list(given) == ["self", "document", "problems"]
+    assert list(parameters) == ["self", "document", "problems"]
 
 
-def test_a_record_has_no_catalog_fields():
-    """`name` and `description` are the definition's own words, not the catalog's."""
-    own = {field.name for field in fields(AgentRecord)}
+def test_records_have_no_catalog_fields():
+    """The `name` and `description` of a record are those of the definition."""
+    record_fields = {field.name for field in fields(AgentRecord)}
 
-    assert not own & (CATALOG_ONLY - {"description"})
+    assert not record_fields & (CATALOG_FIELDS - {"description"})
     assert not {field.name for field in fields(CapabilityRecord)} & {"status", "source"}

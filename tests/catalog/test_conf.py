@@ -6,30 +6,36 @@ from pathlib import Path
 import pytest
 from django.core.checks import run_checks
 
-from catalog.conf import Settings, conf, declared_settings, lease_error
-from routing.conf import Settings as RoutingSettings
+from catalog.conf import (
+    SETTING_PREFIX,
+    CatalogSettings,
+    conf,
+    declared_settings,
+    lease_error,
+)
+from routing.conf import RoutingSettings
 
 ROOT = Path(__file__).parents[2]
-DECLARED = [*declared_settings(), *declared_settings(RoutingSettings)]
+ALL_SETTINGS = [*declared_settings(), *declared_settings(RoutingSettings)]
 
 
-def check_ids() -> list[str]:
+def run_check_ids() -> list[str]:
     return [message.id for message in run_checks(tags=["catalog"])]
 
 
-@pytest.mark.parametrize("setting", DECLARED, ids=lambda setting: setting.name)
-def test_default_is_valid_and_the_setting_is_documented(setting):
-    assert setting.fault(setting.default) == ""
+@pytest.mark.parametrize("setting", ALL_SETTINGS, ids=lambda setting: setting.name)
+def test_setting_has_valid_default_and_is_documented(setting):
+    assert setting.find_error(setting.default) == ""
     assert f"`{setting.name}`" in (ROOT / "docs/operations.md").read_text("utf-8")
 
 
-def test_setting_without_a_value_has_its_default(settings):
+def test_unset_setting_has_its_default(settings):
     del settings.AGENTLENS_PROBE_TIMEOUT
 
     assert conf.PROBE_TIMEOUT == 5.0
 
 
-def test_setting_is_read_each_time(settings):
+def test_setting_is_read_at_each_access(settings):
     settings.AGENTLENS_PROBE_TIMEOUT = 7
 
     assert conf.PROBE_TIMEOUT == 7
@@ -38,7 +44,7 @@ def test_setting_is_read_each_time(settings):
 @pytest.mark.parametrize(
     "value", [["10.0.0.0/8"], [ipaddress.ip_network("10.0.0.0/8")]]
 )
-def test_networks_may_be_texts_or_objects(settings, value):
+def test_networks_can_be_strings_or_objects(settings, value):
     settings.AGENTLENS_ALLOWED_NETWORKS = value
 
     assert list(conf.ALLOWED_NETWORKS) == [ipaddress.ip_network("10.0.0.0/8")]
@@ -58,50 +64,55 @@ def test_networks_may_be_texts_or_objects(settings, value):
         ("ALLOWED_NETWORKS", None),
     ],
 )
-def test_check_finds_a_setting_that_makes_no_sense(settings, name, value):
+def test_check_reports_invalid_setting(settings, name, value):
     setattr(settings, f"AGENTLENS_{name}", value)
 
-    assert check_ids() == ["catalog.E001"]
+    assert run_check_ids() == ["catalog.E001"]
 
 
-def test_check_finds_a_lease_shorter_than_a_probe(settings):
+def test_check_reports_lease_shorter_than_probe_timeout(settings):
     settings.AGENTLENS_PROBE_TIMEOUT = 90.0
 
-    assert check_ids() == ["catalog.E002"]
+    assert run_check_ids() == ["catalog.E002"]
     assert lease_error(91, 90) == ""
 
 
 @pytest.mark.parametrize(
-    ("missing", "found"),
+    ("missing", "check_id"),
     [
         ("django.contrib.messages", "catalog.E003"),
         ("django_htmx", "catalog.W001"),
     ],
 )
-def test_check_names_an_app_that_is_not_installed(settings, missing, found):
+def test_check_reports_missing_app(settings, missing, check_id):
     settings.INSTALLED_APPS = [app for app in settings.INSTALLED_APPS if app != missing]
 
-    assert check_ids() == [found]
+    assert run_check_ids() == [check_id]
 
 
-def test_check_names_a_middleware_that_is_missing(settings):
-    settings.MIDDLEWARE = [m for m in settings.MIDDLEWARE if "messages" not in m]
+def test_check_reports_missing_middleware(settings):
+    settings.MIDDLEWARE = [
+        middleware for middleware in settings.MIDDLEWARE if "messages" not in middleware
+    ]
 
-    assert check_ids() == ["catalog.E006"]
+    assert run_check_ids() == ["catalog.E006"]
 
 
 @pytest.mark.parametrize("broken", ["APP_DIRS", "OPTIONS"])
-def test_check_finds_templates_that_cannot_be_rendered(settings, broken):
+def test_check_reports_unusable_template_settings(settings, broken):
     engine = {**settings.TEMPLATES[0], broken: {} if broken == "OPTIONS" else False}
     settings.TEMPLATES = [engine]
 
-    assert check_ids() == ["catalog.E004"]
+    assert run_check_ids() == ["catalog.E004"]
 
 
-def test_project_has_no_problem():
-    assert check_ids() == []
+def test_project_settings_pass_checks():
+    assert run_check_ids() == []
 
 
-def test_settings_of_both_apps_have_different_names():
-    assert len({setting.name for setting in DECLARED}) == len(DECLARED)
-    assert all(hasattr(Settings, s.name[10:]) for s in declared_settings())
+def test_setting_names_are_unique_across_apps():
+    assert len({setting.name for setting in ALL_SETTINGS}) == len(ALL_SETTINGS)
+    assert all(
+        hasattr(CatalogSettings, setting.name.removeprefix(SETTING_PREFIX))
+        for setting in declared_settings()
+    )

@@ -23,67 +23,67 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def loaded():
+def demo_entries():
     return list(demo.load())
 
 
-def test_it_has_fifty_agents_of_every_status_and_protocol(loaded):
+def test_demo_has_fifty_agents_of_every_status_and_protocol(demo_entries):
     entries = CatalogEntry.objects.filter(source=Source.DEMO)
     protocols = entries.values_list("agent_type__protocol", flat=True)
 
-    assert len(loaded) == entries.count() == 50
+    assert len(demo_entries) == entries.count() == 50
     assert set(entries.values_list("status", flat=True)) == set(Status.values)
     assert set(protocols) == {parser.slug for parser in parsers}
 
 
-def test_capabilities_overlap(loaded):
+def test_demo_agents_share_capabilities(demo_entries):
     current = Capability.objects.filter(agent_type__entry__isnull=False)
-    offered = Counter(current.values_list("kind", "name"))
+    counts = Counter(current.values_list("kind", "name"))
 
-    assert offered["a2a.skill", "Translate text"] == 6
-    assert offered["mcp.tool", "search_documents"] == 4
+    assert counts["a2a.skill", "Translate text"] == 6
+    assert counts["mcp.tool", "search_documents"] == 4
 
 
-def test_some_agents_have_two_versions_that_differ(loaded):
+def test_some_demo_agents_have_two_different_versions(demo_entries):
     versions = Counter(AgentType.objects.values_list("agent_key", flat=True))
-    changed = [entry for entry in loaded if entry.changes.exists()]
+    changed = [entry for entry in demo_entries if entry.changes.exists()]
 
     assert sum(count == 2 for count in versions.values()) == len(changed) >= 4
 
 
-def test_names_are_in_several_languages(loaded):
-    names = " ".join(entry.display_name for entry in loaded)
+def test_demo_names_have_letters_of_several_scripts(demo_entries):
+    names = " ".join(entry.display_name for entry in demo_entries)
 
     assert all(letter in names for letter in "Łßエ")
 
 
-def test_loading_twice_is_loading_once(loaded):
+def test_loading_demo_again_changes_nothing(demo_entries):
     changes = DefinitionChange.objects.count()
     list(demo.load())
 
-    assert CatalogEntry.objects.count() == len(loaded)
+    assert CatalogEntry.objects.count() == len(demo_entries)
     assert DefinitionChange.objects.count() == changes
 
 
-def test_removing_leaves_what_is_not_demo(loaded):
-    own = register(card_bytes()).entry
+def test_removing_demo_keeps_other_entries(demo_entries):
+    other = register(card_bytes()).entry
     count = demo.remove()
 
-    assert count == len(loaded)
-    assert set(CatalogEntry.objects.all()) == {own}
-    assert set(Provider.objects.all()) == {own.agent_type.provider}
+    assert count == len(demo_entries)
+    assert set(CatalogEntry.objects.all()) == {other}
+    assert set(Provider.objects.all()) == {other.agent_type.provider}
 
 
-def test_the_past_of_a_demo_agent_leads_to_how_it_is(loaded):
+def test_demo_history_matches_current_state(demo_entries):
     probed = CatalogEntry.objects.filter(last_probed_at__isnull=False)
     for entry in probed:
         history = History.for_entry(entry)
         assert history.uptime["7d"] is not None
-        in_a_row = takewhile(lambda probe: not probe.ok, history.probes)
-        assert len(list(in_a_row)) == entry.consecutive_failures, entry
+        latest_failures = takewhile(lambda probe: not probe.ok, history.probes)
+        assert len(list(latest_failures)) == entry.consecutive_failures, entry
 
 
-def test_loading_again_invents_the_past_anew_and_not_twice(loaded):
+def test_loading_demo_again_replaces_history(demo_entries):
     count = ProbeResult.objects.count()
     list(demo.load())
 

@@ -12,8 +12,8 @@ from catalog.models import CatalogEntry, ProbeResult
 from catalog.registration.service import import_url
 from catalog.worker import run, run_forever, run_once
 from tests.factories import card_bytes, skill
-from tests.probes import well
-from tests.servers import LOOPBACK, reply, serving
+from tests.probes import success
+from tests.servers import LOOPBACK, reply, run_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,13 +21,13 @@ LONG_AGO = timedelta(days=3)
 
 
 @pytest.fixture
-def neglected(settings):
-    """An agent that is due for everything."""
+def due_entry(settings):
+    """Yield an entry due for a probe and a refresh, with a history to prune."""
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with serving() as server:
+    with run_server() as server:
         server.routes["/card"] = reply(body=card_bytes())
         entry = import_url(server.url("/card")).entry
-        record_probe(entry, well(at=timezone.now() - LONG_AGO))
+        record_probe(entry, success(at=timezone.now() - LONG_AGO))
         past = timezone.now() - LONG_AGO
         CatalogEntry.objects.update(
             next_probe_at=past, next_refresh_at=past, last_probed_at=past
@@ -36,18 +36,18 @@ def neglected(settings):
         yield entry
 
 
-def is_looked_after():
+def is_maintained():
     entry = CatalogEntry.objects.get()
-    old = ProbeResult.objects.filter(at__lt=timezone.now() - timedelta(days=2))
-    probed = entry.last_probed_at > timezone.now() - timedelta(minutes=1)
-    return probed and entry.changes.exists() and not old.exists()
+    old_probes = ProbeResult.objects.filter(at__lt=timezone.now() - timedelta(days=2))
+    is_probed = entry.last_probed_at > timezone.now() - timedelta(minutes=1)
+    return is_probed and entry.changes.exists() and not old_probes.exists()
 
 
-def test_everything_is_done_beside_the_requests(neglected):
+def test_run_probes_refreshes_and_prunes(due_entry):
     async def scenario():
         task = asyncio.create_task(run())
         async with asyncio.timeout(20):
-            while not await run_in_database(is_looked_after):
+            while not await run_in_database(is_maintained):
                 await asyncio.sleep(0.05)
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -56,26 +56,26 @@ def test_everything_is_done_beside_the_requests(neglected):
     asyncio.run(scenario())
 
 
-def test_once_is_all_of_it(neglected):
+def test_run_once_probes_refreshes_and_prunes(due_entry):
     assert asyncio.run(run_once()) == 1
-    assert is_looked_after()
+    assert is_maintained()
 
 
-async def test_a_mishap_costs_ever_longer_pauses_and_never_the_worker(monkeypatch):
-    slept = []
+async def test_run_forever_doubles_pause_after_failures_and_continues(monkeypatch):
+    pauses = []
 
     async def sleep(seconds):
-        slept.append(seconds)
-        if len(slept) == 9:
+        pauses.append(seconds)
+        if len(pauses) == 9:
             raise asyncio.CancelledError
 
     async def work():
-        if len(slept) < 8:
-            raise ValueError("no")
+        if len(pauses) < 8:
+            raise ValueError("Failed")
 
     monkeypatch.setattr(worker.asyncio, "sleep", sleep)
     with pytest.raises(asyncio.CancelledError):
         await run_forever(work, 1.0)
 
     expected = [2, 4, 8, 16, 32, 60, 60, 60, 1]
-    assert slept == pytest.approx(expected, rel=0.11)
+    assert pauses == pytest.approx(expected, rel=0.11)

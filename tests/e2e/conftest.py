@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from playwright.sync_api import expect, sync_playwright
 
-from tests.conftest import serving
+from tests.conftest import run_agentlens
 from tests.factories import UserFactory
 
 FLAGS = [
@@ -48,8 +48,8 @@ def chromium():
 
 @pytest.fixture(scope="session")
 def address():
-    with serving() as place:
-        yield place
+    with run_agentlens() as url:
+        yield url
 
 
 @pytest.fixture

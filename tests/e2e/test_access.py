@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.factories import UserFactory
-from tests.published import agent, publish
+from tests.published import agent_card, register_agent
 
 pytestmark = pytest.mark.e2e
 
@@ -26,7 +26,7 @@ def log_in_as(page, name, password="correct horse"):
 
 
 def test_a_stranger_logs_in_and_lands_where_he_was_going(open_page):
-    publish(agent("Polyglot", "Translate text", "Proofread"))
+    register_agent(agent_card("Polyglot", "Translate text", "Proofread"))
     known("ada", "Viewer")
     page = open_page()
     page.goto(f"{INDEX}?q=proof")
@@ -61,7 +61,7 @@ def test_somebody_without_a_role_is_told_and_shown_a_way_out(open_page):
 
 
 def test_a_session_that_ends_leads_to_the_login_and_back(open_as):
-    publish(agent("Polyglot", "Translate text", "Proofread"))
+    register_agent(agent_card("Polyglot", "Translate text", "Proofread"))
     known("ada", "Viewer")
     page = open_as()
     page.goto(INDEX)

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from catalog.models import CatalogEntry, Status
 from tests.factories import skill
-from tests.published import agent, publish, tool_server
+from tests.published import agent_card, register_agent, mcp_definition
 
 pytestmark = pytest.mark.e2e
 
@@ -39,14 +39,14 @@ def axe():
 @pytest.fixture
 def catalog(server):
     """All that colours and shapes are for: kinds, tags, statuses, long texts."""
-    publish(agent("Polyglot", "Translate text", description="One\nTwo"), latency_ms=120)
+    register_agent(agent_card("Polyglot", "Translate text", description="One\nTwo"), latency_ms=120)
     tagged = skill(tags=[f"tag {n}" for n in range(7)], description="Long. " * 40)
-    entry = publish(agent("Polyglot", tagged, version="2.0.0"), latency_ms=120)
-    publish(agent("Babel", "Translate text"), Status.DEGRADED)
-    publish(agent("Sleeper", "Translate text"), Status.OFFLINE, last_error="Refused")
-    publish(agent("Elder", "Translate text"), Status.DEPRECATED)
-    publish(agent("Stranger", "Translate text"), Status.UNKNOWN)
-    publish(tool_server("Stacks", "search_documents"))
+    entry = register_agent(agent_card("Polyglot", tagged, version="2.0.0"), latency_ms=120)
+    register_agent(agent_card("Babel", "Translate text"), Status.DEGRADED)
+    register_agent(agent_card("Sleeper", "Translate text"), Status.OFFLINE, last_error="Refused")
+    register_agent(agent_card("Elder", "Translate text"), Status.DEPRECATED)
+    register_agent(agent_card("Stranger", "Translate text"), Status.UNKNOWN)
+    register_agent(mcp_definition("Stacks", "search_documents"))
     CatalogEntry.objects.update(categories=["Languages"], metadata={"Team": "North"})
     return entry
 
@@ -82,8 +82,8 @@ def test_what_editors_see(open_as, axe):
     page.goto("/catalog/register")
     for name, definition in [
         ("form errors", ""),
-        ("preview", agent("Polyglot", "Translate text", iconUrl=7)),
-        ("errors", agent("", {})),
+        ("preview", agent_card("Polyglot", "Translate text", iconUrl=7)),
+        ("errors", agent_card("", {})),
     ]:
         page.get_by_label("Definition").fill(json.dumps(definition) * bool(definition))
         page.get_by_role("button", name="Preview").click()
@@ -103,10 +103,10 @@ def test_what_strangers_see(open_page, axe):
 @pytest.fixture
 def endless(server):
     """Whatever a definition may say, without a space in it."""
-    publish(agent(LONG, "Small", url=FAR))
+    register_agent(agent_card(LONG, "Small", url=FAR))
     capable = skill(LONG, tags=[LONG] * 7, description=LONG * 3)
-    entry = publish(
-        agent(
+    entry = register_agent(
+        agent_card(
             LONG,
             capable,
             url=FAR,
@@ -118,7 +118,7 @@ def endless(server):
         last_error=LONG,
         source_url=FAR,
     )
-    publish(tool_server(LONG[:60], LONG[:60]))
+    register_agent(mcp_definition(LONG[:60], LONG[:60]))
     CatalogEntry.objects.update(categories=[LONG], metadata={LONG: LONG})
     return entry
 
@@ -149,7 +149,7 @@ def test_nothing_scrolls_sideways(endless, open_as, width):
         page.goto(place)
         measure(place)
     for faulty in [{}, {LONG: {}, "version": 7, "skills": [{LONG: LONG}]}]:
-        page.get_by_label("Definition").fill(json.dumps(agent(LONG, LONG) | faulty))
+        page.get_by_label("Definition").fill(json.dumps(agent_card(LONG, LONG) | faulty))
         page.get_by_role("button", name="Preview").click()
         measure(f"register {faulty}")
     page.context.clear_cookies()

@@ -8,7 +8,12 @@ from playwright.sync_api import expect
 
 from capabilities.protocols.agh.envelopes import Envelope
 from catalog.integrations.agh.inbox import process_envelope
-from tests.catalog.integrations.agh.agh import document, entry_of, greet, transfer
+from tests.catalog.integrations.agh.agh import (
+    build_document,
+    build_greet,
+    build_transfer,
+    get_entry,
+)
 
 pytestmark = pytest.mark.e2e
 
@@ -25,19 +30,19 @@ def violations(page) -> list[str]:
 
 
 def test_from_a_peer_to_its_document_and_on_to_the_capability(server, open_as):
-    told = document(
+    told = build_document(
         "build/site",
         context_needed=["The repository"],
         execution_outline=["Inspect", "Build"],
         constraints=["No mocks"],
     )
-    for said in (greet("build/site", "review-copy"), transfer(told)):
+    for said in (build_greet("build/site", "review-copy"), build_transfer(told)):
         process_envelope(Envelope.parse(said, int(time.time())))
     page = open_as()
-    page.goto(f"/catalog/{entry_of().pk}")
+    page.goto(f"/catalog/{get_entry().pk}")
     outcome = page.get_by_text("build/site is done.", exact=True)
     expect(outcome).to_be_hidden()
-    page.get_by_text("The whole document").click()
+    page.get_by_text("Full document").click()
 
     expect(outcome).to_be_visible()
     expect(page.get_by_text("Verified", exact=True)).to_be_visible()

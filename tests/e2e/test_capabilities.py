@@ -11,7 +11,7 @@ from capabilities.kinds import discoverable_kinds, kinds
 from capabilities.parsers import parsers
 from catalog.models import Status
 from tests.factories import skill
-from tests.published import agent, publish, tool_server
+from tests.published import agent_card, register_agent, mcp_definition
 from tests.weather.test_weather import STATION
 
 pytestmark = pytest.mark.e2e
@@ -35,20 +35,20 @@ NAMES = [
 @pytest.fixture
 def catalog(server):
     """Three agents that translate, two servers that search, and one that is away."""
-    publish(agent("Polyglot", "Translate text", "Proofread"), latency_ms=120)
-    publish(agent("Babel", "Translate text"), Status.DEGRADED)
-    publish(agent("Rosetta", "Translate text", "Summarise"))
-    publish(agent("Sleeper", "Translate text"), Status.OFFLINE)
-    publish(tool_server("Stacks", "search_documents"))
-    publish(tool_server("Index", "search_documents"))
+    register_agent(agent_card("Polyglot", "Translate text", "Proofread"), latency_ms=120)
+    register_agent(agent_card("Babel", "Translate text"), Status.DEGRADED)
+    register_agent(agent_card("Rosetta", "Translate text", "Summarise"))
+    register_agent(agent_card("Sleeper", "Translate text"), Status.OFFLINE)
+    register_agent(mcp_definition("Stacks", "search_documents"))
+    register_agent(mcp_definition("Index", "search_documents"))
 
 
 @pytest.fixture
 def long_catalog(server):
     """109 offers under a hundred names: ten agents share what ends the first page."""
-    publish(agent("Able", *(f"Task {n:02}" for n in range(100))))
+    register_agent(agent_card("Able", *(f"Task {n:02}" for n in range(100))))
     for n in range(9):
-        publish(agent(f"Baker {n}", "Task 45"))
+        register_agent(agent_card(f"Baker {n}", "Task 45"))
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_choosing_a_filter_keeps_the_focus_on_it(catalog, open_as):
 
 
 def test_without_javascript_forms_and_links_do_it(long_catalog, open_as):
-    publish(tool_server("Stacks", "tasks_of_today"))
+    register_agent(mcp_definition("Stacks", "tasks_of_today"))
     page = open_as(java_script_enabled=False)
     page.goto(INDEX)
     page.get_by_role("link", name="Load more").click()
@@ -323,7 +323,7 @@ def test_what_is_said_when_there_is_nothing(open_as):
     expect(page.get_by_role("heading", level=2)).to_have_text(
         "No capabilities published yet"
     )
-    publish(agent("Polyglot", "Translate text"))
+    register_agent(agent_card("Polyglot", "Translate text"))
     page.reload()
     page.get_by_role("searchbox").fill("cook")
     expect(page.get_by_role("heading", level=2)).to_have_text("No capabilities found")
@@ -337,7 +337,7 @@ def test_what_is_said_when_there_is_nothing(open_as):
 
 
 def test_names_that_try_hard_are_names(open_as):
-    publish(agent("Able", *(skill(name, id=f"s{n}") for n, name in enumerate(NAMES))))
+    register_agent(agent_card("Able", *(skill(name, id=f"s{n}") for n, name in enumerate(NAMES))))
     page = open_as()
     page.goto(INDEX)
     for name in NAMES:
@@ -350,7 +350,7 @@ def test_names_that_try_hard_are_names(open_as):
 
 
 def test_a_kind_another_app_brings_is_on_the_page(weather, open_as):
-    publish(STATION)
+    register_agent(STATION)
     page = open_as()
     page.goto(INDEX)
     page.get_by_label("Forecast 1").check()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from catalog.models import Status
-from tests.published import agent, publish, tool_server
+from tests.published import agent_card, register_agent, mcp_definition
 
 pytestmark = pytest.mark.e2e
 
@@ -16,9 +16,9 @@ def expect_agents(page, *names):
 
 
 def test_protocols_and_statuses_are_counted_for_the_current_search(open_as):
-    publish(agent("Polyglot", "Translate text"))
-    publish(agent("Babel", "Translate text"), Status.OFFLINE)
-    publish(tool_server("Stacks", "search_documents"))
+    register_agent(agent_card("Polyglot", "Translate text"))
+    register_agent(agent_card("Babel", "Translate text"), Status.OFFLINE)
+    register_agent(mcp_definition("Stacks", "search_documents"))
     page = open_as()
     page.goto("/catalog")
     expect_agents(page, "Babel", "Polyglot", "Stacks")
@@ -43,7 +43,7 @@ def test_protocols_and_statuses_are_counted_for_the_current_search(open_as):
 
 def test_pages_sort_and_the_way_back(open_as):
     for n in range(26):
-        publish(agent(f"Agent {n:02}", "Translate text"))
+        register_agent(agent_card(f"Agent {n:02}", "Translate text"))
     page = open_as()
     page.goto("/catalog")
     expect(page.locator(".agent")).to_have_count(24)
@@ -72,8 +72,8 @@ def test_an_empty_catalog_invites_those_who_may(open_as):
 
 
 def test_an_agents_page_tells_all_about_it(open_as):
-    publish(agent("Polyglot", "Translate text", version="1.0.0"))
-    entry = publish(agent("Polyglot", "Translate text", "Proofread", version="2.0.0"))
+    register_agent(agent_card("Polyglot", "Translate text", version="1.0.0"))
+    entry = register_agent(agent_card("Polyglot", "Translate text", "Proofread", version="2.0.0"))
     page = open_as(permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"/catalog/{entry.pk}")
     capabilities = page.get_by_role("region", name=re.compile(r"Capabilities \(\d"))
@@ -100,7 +100,7 @@ def test_an_agents_page_tells_all_about_it(open_as):
 
 
 def test_nothing_to_press_that_does_nothing_without_javascript(open_as):
-    entry = publish(agent("Polyglot", "Translate text"))
+    entry = register_agent(agent_card("Polyglot", "Translate text"))
     page = open_as(java_script_enabled=False)
     page.goto(f"/catalog/{entry.pk}")
 

@@ -7,9 +7,9 @@ from catalog.health.status import record_probe
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
-from tests.probes import failed, well
-from tests.published import agent, publish
-from tests.servers import LOOPBACK, reply, serving
+from tests.probes import failure, success
+from tests.published import agent_card, register_agent
+from tests.servers import LOOPBACK, reply, run_server
 
 pytestmark = pytest.mark.e2e
 
@@ -24,13 +24,13 @@ everywhere = pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 
 @pytest.fixture
 def polyglot(server):
-    return publish(agent("Polyglot", "Translate text"))
+    return register_agent(agent_card("Polyglot", "Translate text"))
 
 
 @pytest.fixture
 def card_server(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with serving() as server:
+    with run_server() as server:
         server.routes["/card"] = reply(body=card_bytes())
         yield server
 
@@ -69,10 +69,10 @@ def test_the_badge_follows_how_the_agent_is(polyglot, open_as, place):
     expect(badge).to_have_text("Active")
 
     for probe, status in [
-        (failed, "Degraded"),
-        (failed, "Degraded"),
-        (failed, "Offline"),
-        (well, "Active"),
+        (failure, "Degraded"),
+        (failure, "Degraded"),
+        (failure, "Offline"),
+        (success, "Active"),
     ]:
         record_probe(polyglot, probe())
         expect(badge).to_have_text(status)
@@ -86,7 +86,7 @@ def test_how_it_was_found_to_be_follows_on_its_page(polyglot, open_as):
     with page.expect_websocket() as opened:
         show(page, PLACES["agent"], polyglot)
     wait_until_it_follows(page, opened.value)
-    record_probe(polyglot, failed())
+    record_probe(polyglot, failure())
 
     health = page.get_by_role("region", name="Health")
     expect(health).to_contain_text("Last probed just now: HTTP 503")
@@ -97,7 +97,7 @@ def test_without_javascript_it_is_as_it_was_on_loading(polyglot, open_as, place)
     page = open_as(java_script_enabled=False)
     show(page, place, polyglot)
     badge = badge_of(page, polyglot)
-    record_probe(polyglot, failed())
+    record_probe(polyglot, failure())
     page.wait_for_timeout(200)
     expect(badge).to_have_text("Active")
     expect(badge).to_be_visible()

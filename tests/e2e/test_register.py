@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from catalog.models import CatalogEntry
-from tests.published import agent, tool_server
+from tests.published import agent_card, mcp_definition
 
 pytestmark = pytest.mark.e2e
 
@@ -16,7 +16,7 @@ def test_a_pasted_definition_is_previewed_and_registered(open_as, javascript):
     page = open_as("Editor", java_script_enabled=javascript)
     page.goto("/catalog")
     page.get_by_role("link", name="Register an agent").first.click()
-    definition = json.dumps(agent("Polyglot", "Translate text"), indent=2)
+    definition = json.dumps(agent_card("Polyglot", "Translate text"), indent=2)
     page.get_by_label("Definition").fill(definition)
     page.get_by_role("button", name="Preview").click()
     preview = page.get_by_role("region", name="Preview")
@@ -33,7 +33,7 @@ def test_a_pasted_definition_is_previewed_and_registered(open_as, javascript):
 def test_every_error_is_shown_at_its_path_and_mended_in_place(open_as):
     page = open_as("Editor")
     page.goto("/catalog/register")
-    faulty = agent("", {}, version="")
+    faulty = agent_card("", {}, version="")
     page.get_by_label("Definition").fill(json.dumps(faulty))
     page.get_by_role("button", name="Preview").click()
     errors = page.locator(".problems.errors")
@@ -42,7 +42,7 @@ def test_every_error_is_shown_at_its_path_and_mended_in_place(open_as):
     expect(page.get_by_role("button", name="Register")).to_have_count(0)
     assert json.loads(page.get_by_label("Definition").input_value()) == faulty
 
-    page.get_by_label("Definition").fill(json.dumps(agent("Polyglot", "Translate")))
+    page.get_by_label("Definition").fill(json.dumps(agent_card("Polyglot", "Translate")))
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("button", name="Register")).to_be_visible()
 
@@ -52,7 +52,7 @@ def test_a_file_does_as_well_as_a_paste(open_as):
     page.goto("/catalog/register")
     page.get_by_role("button", name="Preview").click()
     expect(page.locator(".errorlist")).to_contain_text("Give one of the three")
-    content = json.dumps(tool_server("Stacks", "search_documents")).encode()
+    content = json.dumps(mcp_definition("Stacks", "search_documents")).encode()
     file = {"name": "s.json", "mimeType": "application/json", "buffer": content}
     page.get_by_label("File").set_input_files(file)
     page.get_by_role("button", name="Preview").click()

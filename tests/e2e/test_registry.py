@@ -16,7 +16,7 @@ from routing.metrics import Report, record_report
 from routing.models import DesiredState
 from tests.e2e.test_accessibility import LONG, axe  # noqa: F401 - a fixture
 from tests.factories import CatalogEntryFactory
-from tests.probes import failed, well
+from tests.probes import failure, success
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.e2e
@@ -74,10 +74,10 @@ def test_the_page_follows_what_happens_and_open_groups_stay_open(providers, open
     row = analysis.locator("tr", has_text="Newcomer")
     expect(row).to_be_visible()
     expect(row).to_contain_text("Healthy")
-    for probe, health in [(failed, "Degraded"), (failed, ""), (failed, "Unhealthy")]:
+    for probe, health in [(failure, "Degraded"), (failure, ""), (failure, "Unhealthy")]:
         record_probe(entry, probe())
         expect(row).to_contain_text(health)
-    record_probe(entry, well())
+    record_probe(entry, success())
     expect(row).to_contain_text("Healthy")
     expect(group(page, "web-search")).not_to_have_attribute("open", re.compile(".*"))
     entry.delete()
@@ -136,24 +136,24 @@ def test_figures_of_which_nobody_is_told_are_looked_at_again(providers, open_as)
     page.clock.install()
     page.goto(f"{PAGE}?strategy=priority")
     first = page.locator("#order tbody tr").first
-    expect(first).to_contain_text("(1 − 0.3 load)")
+    expect(first).to_contain_text("(1 − load 0.3)")
     record_report(providers.pk, Report(gauges={"load_score": 0.1}))
     page.clock.run_for(12_000)
 
-    expect(first).to_contain_text("(1 − 0.1 load)")
+    expect(first).to_contain_text("(1 − load 0.1)")
 
 
 def test_the_order_on_trial_follows_too(providers, open_as):
     page = open_as()
     open_following(page, f"{PAGE}?strategy=priority")
     first = page.locator("#order tbody tr").first
-    expect(first).to_contain_text("100 × 1 healthy × (1 − 0.3 load)")
+    expect(first).to_contain_text("Priority 100 × health 1 (healthy) × (1 − load 0.3)")
     service.register(
         CatalogEntryFactory(display_name="Newcomer"), "data-analysis", priority=777
     )
 
     expect(first).to_contain_text("Newcomer")
-    expect(first).to_contain_text("777 × 1 healthy × (1 − 0 load)")
+    expect(first).to_contain_text("Priority 777 × health 1 (healthy) × (1 − load 0)")
 
 
 def test_the_last_provider_leaves_while_one_looks(server, open_as):
@@ -182,7 +182,7 @@ def test_trying_it_by_keyboard(providers, open_as):
     page.keyboard.type('{"a": 1')
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("strategy=fastest_response"))
-    expect(page.locator("#order tbody tr").first).to_contain_text("1 s ÷ 120 ms")
+    expect(page.locator("#order tbody tr").first).to_contain_text("1 s ÷ response time 120 ms")
     expect(page.get_by_text("metadata_filter is not JSON")).to_be_visible()
 
 
@@ -195,10 +195,10 @@ def test_an_editor_changes_an_offer(providers, open_as, javascript):
     form.get_by_label("Status").select_option("Inactive")
     form.get_by_role("button", name="Save Quick").click()
 
-    expect(page.get_by_role("status")).to_have_text("Quick was changed.")
+    expect(page.get_by_role("status")).to_have_text("Quick was updated.")
     row = page.locator("#order tr", has_text="Quick")
     expect(row).to_contain_text("inactive")
-    expect(row).to_contain_text("takes no traffic")
+    expect(row).to_contain_text("Receives no requests")
 
 
 def test_all_of_it_works_without_javascript(providers, open_as):
@@ -212,7 +212,7 @@ def test_all_of_it_works_without_javascript(providers, open_as):
     page.get_by_label("Strategy").select_option("least loaded")
     page.get_by_role("button", name="Show the order").click()
 
-    expect(page.locator("#order tbody tr").first).to_contain_text("1 − 0.3 load")
+    expect(page.locator("#order tbody tr").first).to_contain_text("1 − load 0.3")
     expect(page.locator("#order tbody tr")).to_have_count(5)
 
 

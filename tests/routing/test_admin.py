@@ -1,43 +1,33 @@
-"""Registrations at the desk: by the same door as the API, and told as there."""
+"""Registrations in the admin."""
 
 import json
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from catalog.models import Status
 from routing.models import CapabilityRegistration
-from tests.factories import CatalogEntryFactory, UserFactory
+from tests.factories import CatalogEntryFactory
 from tests.routing.factories import RegistrationFactory
-from tests.routing.test_events import follow, heard, kinds
+from tests.routing.streams import get_event_types, open_websocket, receive_events
 
 pytestmark = pytest.mark.django_db
 
-LIST = reverse("admin:routing_capabilityregistration_changelist")
-ADD = reverse("admin:routing_capabilityregistration_add")
-writers = pytest.mark.parametrize("role", ["Editor", "Admin"])
+CHANGELIST_URL = reverse("admin:routing_capabilityregistration_changelist")
+ADD_URL = reverse("admin:routing_capabilityregistration_add")
+with_each_editor_role = pytest.mark.parametrize("role", ["Editor", "Admin"])
 
 
-def desk_of(role):
-    browser = Client()
-    browser.force_login(UserFactory(role=role))
-    return browser
+def get_url(page, registration):
+    return reverse(
+        f"admin:routing_capabilityregistration_{page}", args=[registration.pk]
+    )
 
 
-@pytest.fixture
-def desk(db):
-    return desk_of("Editor")
-
-
-def place(verb, one):
-    return reverse(f"admin:routing_capabilityregistration_{verb}", args=[one.pk])
-
-
-def fields(**members):
-    """What the form sends when nobody changes a thing."""
+def build_form_data(**members):
+    """Return the data of an unchanged form, with these values replaced."""
     return {
         "capability": "data-analysis",
         "version": "1.0.0",
@@ -48,73 +38,95 @@ def fields(**members):
     } | members
 
 
-@writers
+@with_each_editor_role
 @pytest.mark.django_db(transaction=True)
-def test_adding_changing_and_deleting_work_and_are_told(server, role):
-    desk, entry = desk_of(role), CatalogEntryFactory()
-    with follow(server) as stream:
-        added = desk.post(ADD, fields(entry=entry.pk, metadata='{"a": 1}'))
-        one = CapabilityRegistration.objects.get()
-        changed = desk.post(place("change", one), fields(priority="99", metadata="{}"))
-        one.refresh_from_db()
-        deleted = desk.post(place("delete", one), {"post": "yes"})
-        told = heard(stream, 3)
+def test_admin_changes_publish_events(server, client_with_role, role):
+    client, entry = client_with_role(role), CatalogEntryFactory()
+    with open_websocket(server) as websocket:
+        added = client.post(
+            ADD_URL, build_form_data(entry=entry.pk, metadata='{"a": 1}')
+        )
+        registration = CapabilityRegistration.objects.get()
+        changed = client.post(
+            get_url("change", registration),
+            build_form_data(priority="99", metadata="{}"),
+        )
+        registration.refresh_from_db()
+        deleted = client.post(get_url("delete", registration), {"post": "yes"})
+        events = receive_events(websocket, 3)
 
-    assert [a.status_code for a in (added, changed, deleted)] == [302, 302, 302]
-    assert (one.entry, one.priority, one.metadata) == (entry, 99, {})
-    assert kinds(told) == ["registered", "updated", "unregistered"]
-    assert told[1]["data"]["changed"] == ["metadata", "priority"]
+    assert [response.status_code for response in (added, changed, deleted)] == [
+        302,
+        302,
+        302,
+    ]
+    assert (registration.entry, registration.priority, registration.metadata) == (
+        entry,
+        99,
+        {},
+    )
+    assert get_event_types(events) == ["registered", "updated", "unregistered"]
+    assert events[1]["data"]["changed"] == ["metadata", "priority"]
     assert not CapabilityRegistration.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_deleting_many_at_once_is_told_for_each(server, desk):
-    ones = [RegistrationFactory(capability=f"task-{n}") for n in range(3)]
-    ones[0].request_seconds.create(second=1, total=1)
+def test_delete_action_publishes_event_for_each_registration(server, editor_client):
+    registrations = [RegistrationFactory(capability=f"task-{n}") for n in range(3)]
+    registrations[0].request_seconds.create(second=1, total=1)
     action = {
         "action": "delete_selected",
-        "_selected_action": [one.pk for one in ones],
+        "_selected_action": [registration.pk for registration in registrations],
         "post": "yes",
     }
-    with follow(server) as stream:
-        assert desk.post(LIST, action).status_code == 302
-        told = heard(stream, 3)
+    with open_websocket(server) as websocket:
+        assert editor_client.post(CHANGELIST_URL, action).status_code == 302
+        events = receive_events(websocket, 3)
 
-    assert kinds(told) == ["unregistered"] * 3
-
-
-def test_viewers_may_not_enter():
-    viewer = desk_of("Viewer")
-    for at in (LIST, ADD):
-        assert viewer.get(at).status_code == 302
+    assert get_event_types(events) == ["unregistered"] * 3
 
 
-def test_saving_without_a_change_changes_nothing(desk):
-    one = RegistrationFactory()
+def test_viewer_is_redirected_from_admin(viewer_client):
+    for url in (CHANGELIST_URL, ADD_URL):
+        assert viewer_client.get(url).status_code == 302
+
+
+def test_saving_unchanged_form_changes_nothing(editor_client):
+    registration = RegistrationFactory()
     before = CapabilityRegistration.objects.values().get()
-    assert desk.post(place("change", one), fields()).status_code == 302
+    assert (
+        editor_client.post(
+            get_url("change", registration), build_form_data()
+        ).status_code
+        == 302
+    )
 
     assert CapabilityRegistration.objects.values().get() == before
 
 
-def test_agent_and_name_are_fixed_once_made(desk):
-    one = RegistrationFactory()
+def test_agent_and_capability_cannot_be_changed(editor_client):
+    registration = RegistrationFactory()
     other = CatalogEntryFactory()
-    desk.post(place("change", one), fields(entry=other.pk, capability="other"))
+    editor_client.post(
+        get_url("change", registration),
+        build_form_data(entry=other.pk, capability="other"),
+    )
 
     assert CapabilityRegistration.objects.get().capability == "data-analysis"
-    assert CapabilityRegistration.objects.get().entry == one.entry
+    assert CapabilityRegistration.objects.get().entry == registration.entry
 
 
-def test_a_new_health_check_is_asked_at_once(desk):
+def test_new_health_check_is_due_immediately(editor_client):
     entry = CatalogEntryFactory()
-    desk.post(ADD, fields(entry=entry.pk, health_check_url="/health"))
+    editor_client.post(
+        ADD_URL, build_form_data(entry=entry.pk, health_check_url="/health")
+    )
 
     assert CapabilityRegistration.objects.get().next_check_at is not None
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"priority": "1001"},
         {"priority": "-1"},
@@ -138,39 +150,41 @@ def test_a_new_health_check_is_asked_at_once(desk):
     ],
     ids=json.dumps,
 )
-def test_what_the_api_refuses_the_desk_refuses_in_its_form(desk, wrong):
-    answer = desk.post(ADD, fields(entry=CatalogEntryFactory().pk) | wrong)
+def test_invalid_value_is_shown_as_form_error(editor_client, invalid):
+    response = editor_client.post(
+        ADD_URL, build_form_data(entry=CatalogEntryFactory().pk) | invalid
+    )
 
-    assert answer.status_code == 200
-    assert b"errorlist" in answer.content
+    assert response.status_code == 200
+    assert b"errorlist" in response.content
     assert not CapabilityRegistration.objects.exists()
 
 
-def test_the_same_offer_twice_is_refused_in_the_form(desk):
-    one = RegistrationFactory()
-    answer = desk.post(ADD, fields(entry=one.entry.pk))
+def test_duplicate_registration_is_shown_as_form_error(editor_client):
+    registration = RegistrationFactory()
+    response = editor_client.post(ADD_URL, build_form_data(entry=registration.entry.pk))
 
-    assert answer.status_code == 200
-    assert b"errorlist" in answer.content
+    assert response.status_code == 200
+    assert b"errorlist" in response.content
     assert CapabilityRegistration.objects.count() == 1
 
 
-def test_the_list_shows_health_and_is_searched(desk):
-    away = CatalogEntryFactory(display_name="Away", status=Status.OFFLINE)
-    RegistrationFactory(entry=away)
+def test_changelist_shows_health_and_searches_agents(editor_client):
+    offline = CatalogEntryFactory(display_name="Offline", status=Status.OFFLINE)
+    RegistrationFactory(entry=offline)
     RegistrationFactory(capability="web-search")
-    page = desk.get(LIST, {"q": "away"}).content.decode()
+    page = editor_client.get(CHANGELIST_URL, {"q": "offline"}).content.decode()
 
     assert '<td class="field-health">unhealthy</td>' in page
     assert "web-search" not in page
 
 
-def test_the_list_takes_as_many_queries_for_many_as_for_few(desk):
+def test_changelist_query_count_is_independent_of_number_of_rows(editor_client):
     counts = []
     for count in (2, 20):
         RegistrationFactory.create_batch(count)
         with CaptureQueriesContext(connection) as captured:
-            desk.get(LIST)
+            editor_client.get(CHANGELIST_URL)
         counts.append(len(captured))
 
     assert counts[0] == counts[1]

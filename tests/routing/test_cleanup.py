@@ -1,4 +1,4 @@
-"""What time alone does to registrations."""
+"""Cleanup of drained registrations and old counts."""
 
 import contextlib
 import time
@@ -18,37 +18,39 @@ from tests.routing.factories import RegistrationFactory
 pytestmark = pytest.mark.django_db
 
 
-def age(registration, seconds):
+def expire_drain(registration, seconds):
     end = timezone.now() - timedelta(seconds=seconds)
     CapabilityRegistration.objects.filter(pk=registration.pk).update(drain_until=end)
 
 
-def test_draining_takes_no_traffic_at_once_and_goes_when_its_time_is_over(settings):
+def test_draining_registration_takes_no_traffic_and_is_removed_after_drain_time(
+    settings,
+):
     settings.AGENTLENS_DRAIN_SECONDS = 60
     registration = RegistrationFactory()
     service.unregister(registration, drain=True)
-    one = CapabilityRegistration.objects.present().with_state().get()
-    assert (one.status, one.takes_traffic) == ("draining", False)
-    left = one.drain_until - timezone.now()
-    assert timedelta(seconds=55) < left <= timedelta(seconds=60)
+    draining = CapabilityRegistration.objects.present().with_state().get()
+    assert (draining.status, draining.takes_traffic) == ("draining", False)
+    remaining = draining.drain_until - timezone.now()
+    assert timedelta(seconds=55) < remaining <= timedelta(seconds=60)
     assert remove_drained() == 0
 
-    age(registration, 1)
+    expire_drain(registration, 1)
     assert not CapabilityRegistration.objects.present().exists()
     assert CapabilityRegistration.objects.exists()
     assert remove_drained() == 1
     assert not CapabilityRegistration.objects.exists()
 
 
-def test_only_registrations_are_counted_and_not_what_goes_with_them():
-    gone = RegistrationFactory(drain_until=timezone.now())
-    gone.request_seconds.create(second=int(time.time()), total=1)
-    gone.check_hours.create(hour=timezone.now(), probes=1)
+def test_remove_drained_counts_only_registrations():
+    registration = RegistrationFactory(drain_until=timezone.now())
+    registration.request_seconds.create(second=int(time.time()), total=1)
+    registration.check_hours.create(hour=timezone.now(), probes=1)
 
     assert remove_drained() == 1
 
 
-def test_who_becomes_active_again_stays():
+def test_reactivated_registration_is_not_removed():
     registration = RegistrationFactory()
     service.unregister(registration, drain=True)
     service.update(registration, {"intent": DesiredState.ACTIVE})
@@ -57,24 +59,24 @@ def test_who_becomes_active_again_stays():
     assert remove_drained() == 0
 
 
-def test_set_to_drain_by_hand_it_goes_as_well():
+def test_registration_set_to_draining_is_removed():
     registration = RegistrationFactory()
     service.update(registration, {"intent": DesiredState.DRAINING})
     assert CapabilityRegistration.objects.get().drain_until is not None
 
-    age(registration, 1)
+    expire_drain(registration, 1)
     assert remove_drained() == 1
 
 
-def test_the_same_offer_may_be_made_again_before_the_sweep():
+def test_drained_capability_can_be_registered_before_cleanup():
     drained = RegistrationFactory()
-    age(drained, 1)
+    expire_drain(drained, 1)
     again = service.register(drained.entry, drained.capability)
 
     assert CapabilityRegistration.objects.get() == again
 
 
-def test_old_counts_are_forgotten():
+def test_old_check_hours_are_deleted():
     registration = RegistrationFactory()
     now = timezone.now()
     for hours in (0, 30, 60):
@@ -84,7 +86,7 @@ def test_old_counts_are_forgotten():
     assert CheckHour.objects.count() == 2
 
 
-def test_of_requests_long_ago_the_last_count_is_remembered_of_each():
+def test_last_request_count_before_the_hour_is_kept_per_registration():
     now = int(timezone.now().timestamp())
     for _ in range(2):
         registration = RegistrationFactory(requests_total=9)
@@ -93,23 +95,25 @@ def test_of_requests_long_ago_the_last_count_is_remembered_of_each():
     delete_old_counts()
 
     for registration in CapabilityRegistration.objects.all():
-        kept = registration.request_seconds.order_by("second")
-        assert [one.total for one in kept] == [3, 4]
+        remaining = registration.request_seconds.order_by("second")
+        assert [count.total for count in remaining] == [3, 4]
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("remove", [remove_drained, service.unregister])
-def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
-    told = []
+def test_concurrent_removals_publish_each_event_once(remove, monkeypatch):
+    events_sent = []
     monkeypatch.setattr(
-        events, "send_to_group", lambda group, event: told.append(event)
+        events, "send_to_group", lambda group, event: events_sent.append(event)
     )
     drained = RegistrationFactory.create_batch(5, drain_until=timezone.now())
-    for n, one in enumerate(drained):
-        CapabilityRegistration.objects.filter(pk=one.pk).update(capability=f"task-{n}")
-    given = [()] * 6 if remove is remove_drained else [(drained[0],)] * 6
+    for n, registration in enumerate(drained):
+        CapabilityRegistration.objects.filter(pk=registration.pk).update(
+            capability=f"task-{n}"
+        )
+    calls = [()] * 6 if remove is remove_drained else [(drained[0],)] * 6
 
-    def work(arguments):
+    def remove_in_thread(arguments):
         try:
             with contextlib.suppress(CapabilityRegistration.DoesNotExist):
                 remove(*arguments)
@@ -117,10 +121,10 @@ def test_of_many_who_remove_the_same_one_does_and_tells(remove, monkeypatch):
             connection.close()
 
     with ThreadPoolExecutor(6) as threads:
-        list(threads.map(work, given))
+        list(threads.map(remove_in_thread, calls))
 
-    assert len(told) == (5 if remove is remove_drained else 1)
+    assert len(events_sent) == (5 if remove is remove_drained else 1)
 
 
-def test_the_sweep_is_one_of_the_chores():
+def test_remove_drained_is_a_periodic_task():
     assert remove_drained in [task for task, _ in worker.periodic_tasks]

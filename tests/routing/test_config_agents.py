@@ -1,4 +1,4 @@
-"""Configuration agents offer what their file declares."""
+"""Registrations that the files of configuration agents declare."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -19,7 +19,7 @@ from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SEED = b"""---
+DEFINITION = b"""---
 name: DataAnalyzer
 capabilities:
   - data-analysis
@@ -36,19 +36,24 @@ capability_metadata:
 """
 
 
-def offers(entry):
-    return {one.capability: one for one in entry.registrations.with_state()}
+def get_registrations(entry):
+    return {
+        registration.capability: registration
+        for registration in entry.registrations.with_state()
+    }
 
 
-def imported(text):
+def import_definition(text):
     return register(dedent(text).encode()).entry
 
 
-def test_the_seeds_file_registers_what_it_declares():
-    entry = register(SEED).entry
-    found = offers(entry)
+def test_import_registers_declared_capabilities():
+    entry = register(DEFINITION).entry
+    registrations = get_registrations(entry)
 
-    assert {name: one.metadata for name, one in found.items()} == {
+    assert {
+        name: registration.metadata for name, registration in registrations.items()
+    } == {
         "data-analysis": {
             "supported_formats": ["csv", "json", "xlsx"],
             "max_file_size": "10MB",
@@ -59,12 +64,18 @@ def test_the_seeds_file_registers_what_it_declares():
             "template_support": True,
         },
     }
-    assert {(one.version, one.priority) for one in found.values()} == {("1.0.0", 50)}
-    assert {(one.declared, one.status) for one in found.values()} == {(True, "active")}
+    assert {
+        (registration.version, registration.priority)
+        for registration in registrations.values()
+    } == {("1.0.0", 50)}
+    assert {
+        (registration.declared, registration.status)
+        for registration in registrations.values()
+    } == {(True, "active")}
 
 
-def test_toml_does_as_well():
-    entry = imported("""\
+def test_toml_front_matter_registers_capabilities():
+    entry = import_definition("""\
         +++
         name = "DataAnalyzer"
         capabilities = ["data-analysis"]
@@ -73,50 +84,52 @@ def test_toml_does_as_well():
         +++
         """)
 
-    assert offers(entry)["data-analysis"].metadata == {"supported_formats": ["csv"]}
+    assert get_registrations(entry)["data-analysis"].metadata == {
+        "supported_formats": ["csv"]
+    }
 
 
-def test_the_same_file_again_changes_nothing():
-    entry = register(SEED).entry
+def test_importing_same_file_again_changes_nothing():
+    entry = register(DEFINITION).entry
     before = list(entry.registrations.values())
-    assert register(SEED).entry == entry
+    assert register(DEFINITION).entry == entry
 
     assert list(entry.registrations.values()) == before
 
 
-def test_importing_again_brings_back_what_was_taken_away_by_hand():
-    entry = register(SEED).entry
-    service.unregister(offers(entry)["data-analysis"])
-    register(SEED)
+def test_importing_again_restores_unregistered_capability():
+    entry = register(DEFINITION).entry
+    service.unregister(get_registrations(entry)["data-analysis"])
+    register(DEFINITION)
 
-    assert set(offers(entry)) == {"data-analysis", "report-generation"}
+    assert set(get_registrations(entry)) == {"data-analysis", "report-generation"}
 
 
-def test_importing_again_mends_what_went_wrong(monkeypatch):
+def test_importing_again_repairs_failed_sync(monkeypatch):
     def fail(entry_id):
         raise RuntimeError("no")
 
     with monkeypatch.context() as broken:
         broken.setattr(config_agents, "sync_registrations", fail)
-        entry = register(SEED).entry
-    assert offers(entry) == {}
-    register(SEED)
+        entry = register(DEFINITION).entry
+    assert get_registrations(entry) == {}
+    register(DEFINITION)
 
-    assert set(offers(entry)) == {"data-analysis", "report-generation"}
+    assert set(get_registrations(entry)) == {"data-analysis", "report-generation"}
 
 
-def test_who_comes_late_with_an_old_file_follows_the_new_one():
-    entry = register(SEED).entry
-    register(SEED.replace(b"  - report-generation\n", b""))
+def test_late_ingest_event_uses_current_definition():
+    entry = register(DEFINITION).entry
+    register(DEFINITION.replace(b"  - report-generation\n", b""))
     config_agents.sync_ingested_entry(EntryIngested(entry.pk, "created"))
 
-    assert set(offers(entry)) == {"data-analysis"}
+    assert set(get_registrations(entry)) == {"data-analysis"}
 
 
-def test_another_file_adds_changes_and_removes():
-    entry = register(SEED).entry
-    before = offers(entry)
-    imported("""\
+def test_changed_file_adds_updates_and_removes_registrations():
+    entry = register(DEFINITION).entry
+    before = get_registrations(entry)
+    import_definition("""\
         ---
         name: DataAnalyzer
         capabilities: [data-analysis, web-search]
@@ -124,7 +137,7 @@ def test_another_file_adds_changes_and_removes():
           data-analysis: {supported_formats: [csv]}
         ---
         """)
-    after = offers(entry)
+    after = get_registrations(entry)
 
     assert set(after) == {"data-analysis", "web-search"}
     assert after["data-analysis"].pk == before["data-analysis"].pk
@@ -132,97 +145,103 @@ def test_another_file_adds_changes_and_removes():
     assert after["web-search"].metadata == {}
 
 
-def test_a_version_tacked_on_to_a_name_is_the_registrations():
-    entry = imported("""\
+def test_version_suffix_of_name_becomes_registration_version():
+    entry = import_definition("""\
         ---
         name: DataAnalyzer
         capabilities: ["data-analysis:v2.1"]
         ---
         """)
 
-    assert offers(entry)["data-analysis"].version == "2.1.0"
+    assert get_registrations(entry)["data-analysis"].version == "2.1.0"
 
 
-def test_what_was_registered_by_hand_stays():
-    entry = register(SEED).entry
+def test_manual_registration_is_kept():
+    entry = register(DEFINITION).entry
     service.register(entry, "translation", priority=9)
-    register(SEED.replace(b"  - report-generation\n", b""))
+    register(DEFINITION.replace(b"  - report-generation\n", b""))
 
-    assert set(offers(entry)) == {"data-analysis", "translation"}
-    assert offers(entry)["translation"].priority == 9
+    assert set(get_registrations(entry)) == {"data-analysis", "translation"}
+    assert get_registrations(entry)["translation"].priority == 9
 
 
-def test_by_hand_and_later_declared_it_stays_as_people_made_it():
-    entry = register(SEED).entry
+def test_manual_registration_is_not_changed_when_declared_later():
+    entry = register(DEFINITION).entry
     service.register(entry, "translation", metadata={"by": "hand"})
-    more = SEED.replace(b"  - report-generation\n", b"  - translation\n")
-    register(more)
-    assert offers(entry)["translation"].metadata == {"by": "hand"}
+    changed = DEFINITION.replace(b"  - report-generation\n", b"  - translation\n")
+    register(changed)
+    assert get_registrations(entry)["translation"].metadata == {"by": "hand"}
 
-    register(SEED)
-    assert "translation" in offers(entry)
-
-
-def test_a_priority_and_a_status_that_an_editor_gave_stay():
-    entry = register(SEED).entry
-    given = {"priority": 900, "intent": DesiredState.INACTIVE}
-    service.update(offers(entry)["data-analysis"], given)
-    register(SEED.replace(b'"10MB"', b'"20MB"'))
-    one = offers(entry)["data-analysis"]
-
-    assert (one.priority, one.status) == (900, "inactive")
-    assert one.metadata["max_file_size"] == "20MB"
+    register(DEFINITION)
+    assert "translation" in get_registrations(entry)
 
 
-def test_what_drains_is_kept_when_the_file_is_imported_again():
-    entry = register(SEED).entry
-    service.unregister(offers(entry)["data-analysis"], drain=True)
+def test_edited_priority_and_status_are_kept():
+    entry = register(DEFINITION).entry
+    changes = {"priority": 900, "intent": DesiredState.INACTIVE}
+    service.update(get_registrations(entry)["data-analysis"], changes)
+    register(DEFINITION.replace(b'"10MB"', b'"20MB"'))
+    registration = get_registrations(entry)["data-analysis"]
+
+    assert (registration.priority, registration.status) == (900, "inactive")
+    assert registration.metadata["max_file_size"] == "20MB"
+
+
+def test_importing_again_reactivates_draining_registration():
+    entry = register(DEFINITION).entry
+    service.unregister(get_registrations(entry)["data-analysis"], drain=True)
     service.update(
-        offers(entry)["report-generation"], {"intent": DesiredState.INACTIVE}
+        get_registrations(entry)["report-generation"], {"intent": DesiredState.INACTIVE}
     )
-    register(SEED)
+    register(DEFINITION)
 
-    told = {name: one.status for name, one in offers(entry).items()}
-    assert told == {"data-analysis": "active", "report-generation": "inactive"}
+    statuses = {
+        name: registration.status
+        for name, registration in get_registrations(entry).items()
+    }
+    assert statuses == {"data-analysis": "active", "report-generation": "inactive"}
 
 
-def test_what_drained_and_was_not_swept_is_declared_anew():
-    """Else the sweep takes away what the file has just declared."""
-    entry = register(SEED).entry
+def test_drained_registration_is_declared_again_before_cleanup():
+    """Otherwise the cleanup would remove a capability that is declared again."""
+    entry = register(DEFINITION).entry
     entry.registrations.filter(capability="data-analysis").update(
         drain_until=timezone.now(), intent=DesiredState.DRAINING
     )
-    register(SEED.replace(b'"10MB"', b'"20MB"'))
+    register(DEFINITION.replace(b'"10MB"', b'"20MB"'))
     remove_drained()
 
-    assert set(offers(entry)) == {"data-analysis", "report-generation"}
+    assert set(get_registrations(entry)) == {"data-analysis", "report-generation"}
 
 
-def test_a_refused_file_leaves_everything_as_it_was():
-    entry = register(SEED).entry
+def test_rejected_file_changes_nothing():
+    entry = register(DEFINITION).entry
     with pytest.raises(ParseError):
-        register(SEED.replace(b"  - data-analysis\n", b"  - Data Analysis\n"))
+        register(DEFINITION.replace(b"  - data-analysis\n", b"  - Data Analysis\n"))
 
-    assert set(offers(entry)) == {"data-analysis", "report-generation"}
+    assert set(get_registrations(entry)) == {"data-analysis", "report-generation"}
 
 
-def test_an_agent_of_another_protocol_registers_nothing():
+def test_agent_of_other_protocol_registers_nothing():
     register(card_bytes())
 
     assert not CapabilityRegistration.objects.exists()
 
 
-def closing(work, *arguments):
-    """A thread leaves its connection open, which keeps the database from going."""
+def run_and_close_connections(function, *arguments):
+    """Call the function and close the connections of this thread.
+
+    An open connection would keep the test database from being deleted.
+    """
     try:
-        work(*arguments)
+        function(*arguments)
     finally:
         connections.close_all()
 
 
-def test_registering_beside_an_import_keeps_nobody_waiting_for_ever():
-    """With drained offers to be removed, which both of them do."""
-    entry = register(SEED).entry
+def test_concurrent_registration_and_import_do_not_deadlock():
+    """Both also remove drained registrations of the agent."""
+    entry = register(DEFINITION).entry
     for n in range(10):
         entry.registrations.filter(declared=True).delete()
         past = timezone.now() - timedelta(seconds=1)
@@ -230,16 +249,24 @@ def test_registering_beside_an_import_keeps_nobody_waiting_for_ever():
         for m in range(3):
             RegistrationFactory(entry=entry, capability=f"old-{m}", **drained)
         with ThreadPoolExecutor(6) as pool:
-            begun = [
-                pool.submit(closing, service.register, entry, f"task-{n}-{m}")
+            futures = [
+                pool.submit(
+                    run_and_close_connections, service.register, entry, f"task-{n}-{m}"
+                )
                 for m in range(3)
             ]
-            begun += [
-                pool.submit(closing, config_agents.sync_registrations, entry.pk)
+            futures += [
+                pool.submit(
+                    run_and_close_connections,
+                    config_agents.sync_registrations,
+                    entry.pk,
+                )
                 for _ in range(3)
             ]
-            for one in begun:
-                one.result()
+            for future in futures:
+                future.result()
 
-    made = CapabilityRegistration.objects.filter(capability__startswith="task-")
-    assert made.count() == 30
+    registrations = CapabilityRegistration.objects.filter(
+        capability__startswith="task-"
+    )
+    assert registrations.count() == 30

@@ -1,4 +1,4 @@
-"""Health checks of their own, made by the prober against real servers."""
+"""Own health checks of registrations, run by the prober against real servers."""
 
 from datetime import timedelta
 
@@ -10,47 +10,47 @@ from catalog.health.scheduler import Prober
 from catalog.ingestion.curation import curate
 from catalog.models import Status
 from routing import health_checks, service
-from routing.health_checks import HealthChecks, health_check_url_for
+from routing.health_checks import RegistrationSource, build_health_check_url
 from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import AgentTypeFactory, CatalogEntryFactory, UserFactory
-from tests.probes import failed, well
+from tests.probes import failure, success
 from tests.routing.factories import RegistrationFactory
-from tests.servers import LOOPBACK, redirect, reply, serving, silence
+from tests.servers import LOOPBACK, never_respond, redirect, reply, run_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def host(settings):
+def agent_server(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with serving() as server:
+    with run_server() as server:
         server.routes["/health"] = reply()
         yield server
 
 
-def agent_at(endpoint, **members):
+def create_agent(endpoint, **members):
     return CatalogEntryFactory(
         agent_type=AgentTypeFactory(endpoint=endpoint), **members
     )
 
 
-def offer(entry, url="/health", **members):
+def register_with_check(entry, url="/health", **members):
     return service.register(entry, "data-analysis", health_check_url=url, **members)
 
 
-def seen(registration):
+def reload_registration(registration):
     return CapabilityRegistration.objects.with_state().get(pk=registration.pk)
 
 
-def check_again():
-    """Everything with a check of its own comes due, and is asked."""
-    own = CapabilityRegistration.objects.exclude(next_check_at=None)
-    own.update(next_check_at=timezone.now())
+def run_all_checks():
+    """Make all own health checks due and run them; return their number."""
+    with_own_check = CapabilityRegistration.objects.exclude(next_check_at=None)
+    with_own_check.update(next_check_at=timezone.now())
     return async_to_sync(Prober().probe_all_due)()
 
 
 @pytest.mark.parametrize(
-    ("url", "address"),
+    ("url", "expected"),
     [
         ("/health", "https://agent.example.com/health"),
         ("/a/{agent_id}/b", "https://agent.example.com/a/%s/b"),
@@ -59,33 +59,37 @@ def check_again():
         ("http://other.example.com/{agent_id}", "http://other.example.com/%s"),
     ],
 )
-def test_an_address_belongs_to_the_agent_unless_it_is_whole(url, address):
-    registration = offer(agent_at("https://agent.example.com/deep/a2a"), url)
+def test_health_check_url_is_relative_to_agent_unless_absolute(url, expected):
+    registration = register_with_check(
+        create_agent("https://agent.example.com/deep/a2a"), url
+    )
 
-    assert health_check_url_for(registration) == address.replace(
+    assert build_health_check_url(registration) == expected.replace(
         "%s", registration.agent_id
     )
 
 
-def test_the_seeds_relative_address_is_asked_of_the_agent(host):
+def test_relative_health_check_url_is_requested_from_agent(agent_server):
     url = "/api/v1/config-agents/{agent_id}/health"
-    registration = offer(agent_at(host.url("/a2a")), url)
+    registration = register_with_check(create_agent(agent_server.url("/a2a")), url)
     path = url.replace("{agent_id}", registration.agent_id)
-    host.routes[path] = reply()
+    agent_server.routes[path] = reply()
 
     assert async_to_sync(Prober().probe_all_due)() == 1
-    assert host.paths == [path]
-    assert seen(registration).health == "healthy"
+    assert agent_server.paths == [path]
+    assert reload_registration(registration).health == "healthy"
 
 
-def test_three_failures_make_it_unhealthy_and_one_success_active(host):
-    registration = offer(agent_at(host.url("/a2a")))
+def test_registration_is_unhealthy_after_three_failures_and_active_after_success(
+    agent_server,
+):
+    registration = register_with_check(create_agent(agent_server.url("/a2a")))
     states = []
     for status in (200, 503, 500, 404, 503, 200):
-        host.routes["/health"] = reply(status)
-        check_again()
-        one = seen(registration)
-        states.append((one.status, one.health, one.consecutive_failures))
+        agent_server.routes["/health"] = reply(status)
+        run_all_checks()
+        current = reload_registration(registration)
+        states.append((current.status, current.health, current.consecutive_failures))
 
     assert states == [
         ("active", "healthy", 0),
@@ -97,38 +101,38 @@ def test_three_failures_make_it_unhealthy_and_one_success_active(host):
     ]
 
 
-def test_a_check_leaves_its_time_its_latency_and_its_words(host):
-    registration = offer(agent_at(host.url("/a2a")))
+def test_check_stores_time_latency_and_error(agent_server):
+    registration = register_with_check(create_agent(agent_server.url("/a2a")))
     before = timezone.now()
-    check_again()
-    one = seen(registration)
-    assert before <= one.last_check <= timezone.now()
-    assert (one.error, one.latency_ms) == ("", one.check_latency_ms)
-    assert 0 <= one.latency_ms < 5000
+    run_all_checks()
+    current = reload_registration(registration)
+    assert before <= current.last_check <= timezone.now()
+    assert (current.error, current.latency_ms) == ("", current.check_latency_ms)
+    assert 0 <= current.latency_ms < 5000
 
-    host.routes["/health"] = reply(503)
-    check_again()
-    failing = seen(registration)
-    assert failing.error == "HTTP 503"
-    assert failing.latency_ms == one.latency_ms
-    # Of one hour, or of two, if another has just begun.
+    agent_server.routes["/health"] = reply(503)
+    run_all_checks()
+    failed = reload_registration(registration)
+    assert failed.error == "HTTP 503"
+    assert failed.latency_ms == current.latency_ms
+    # In one row, or in two if a new hour has just begun.
     hours = registration.check_hours.values_list("probes", "failures")
     assert [sum(counts) for counts in zip(*hours, strict=True)] == [2, 1]
 
 
-def test_a_late_result_never_overwrites_a_newer_one(host):
-    registration = offer(agent_at(host.url("/a2a")))
+def test_older_result_does_not_overwrite_newer_one(agent_server):
+    registration = register_with_check(create_agent(agent_server.url("/a2a")))
     now = timezone.now()
-    assert health_checks.record_probe(registration, well(at=now))
+    assert health_checks.record_probe(registration, success(at=now))
     assert not health_checks.record_probe(
-        registration, failed(at=now - timedelta(minutes=1))
+        registration, failure(at=now - timedelta(minutes=1))
     )
 
-    one = seen(registration)
-    assert (one.health, one.last_check) == ("healthy", now)
+    current = reload_registration(registration)
+    assert (current.health, current.last_check) == ("healthy", now)
 
 
-def test_an_endpoint_that_only_looks_like_an_address_has_none():
+def test_endpoint_that_is_not_a_url_has_no_own_check():
     entry = CatalogEntryFactory(agent_type__endpoint="config://[x")
     registration = service.register(entry, "web-search", health_check_url="/health")
 
@@ -137,45 +141,55 @@ def test_an_endpoint_that_only_looks_like_an_address_has_none():
 
 
 @pytest.mark.parametrize("intent", [DesiredState.INACTIVE, DesiredState.DRAINING])
-def test_what_people_want_of_it_is_left_alone(host, intent):
-    registration = offer(agent_at(host.url("/a2a")), intent=intent)
+def test_check_does_not_change_desired_state(agent_server, intent):
+    registration = register_with_check(
+        create_agent(agent_server.url("/a2a")), intent=intent
+    )
     for status in (503, 503, 503, 200):
-        host.routes["/health"] = reply(status)
-        check_again()
-        one = seen(registration)
-        assert (one.status, one.intent, one.takes_traffic) == (intent, intent, False)
-    assert one.health == "healthy"
+        agent_server.routes["/health"] = reply(status)
+        run_all_checks()
+        current = reload_registration(registration)
+        assert (current.status, current.intent, current.takes_traffic) == (
+            intent,
+            intent,
+            False,
+        )
+    assert current.health == "healthy"
 
 
 @pytest.mark.parametrize("url", ["http://10.0.0.1/health", "http://169.254.169.254/"])
-def test_a_private_address_is_refused_in_words(settings, url):
+def test_private_address_fails_check_with_message(settings, url):
     settings.AGENTLENS_ALLOWED_NETWORKS = []
-    registration = offer(agent_at("https://agent.example.com/a2a"), url)
+    registration = register_with_check(
+        create_agent("https://agent.example.com/a2a"), url
+    )
     for _ in range(3):
-        check_again()
-    one = seen(registration)
+        run_all_checks()
+    current = reload_registration(registration)
 
-    assert one.status == "unhealthy"
-    assert one.error.endswith("is not at a public address")
+    assert current.status == "unhealthy"
+    assert current.error.endswith("is not at a public address")
 
 
-def test_nor_does_a_redirect_lead_to_one(host, settings):
+def test_redirect_to_private_address_fails_check(agent_server, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK[:1]
-    host.routes["/health"] = redirect("http://10.0.0.1/secret")
-    registration = offer(agent_at(host.url("/a2a")))
-    check_again()
+    agent_server.routes["/health"] = redirect("http://10.0.0.1/secret")
+    registration = register_with_check(create_agent(agent_server.url("/a2a")))
+    run_all_checks()
 
-    assert seen(registration).health == "degraded"
-    assert seen(registration).error
+    assert reload_registration(registration).health == "degraded"
+    assert reload_registration(registration).error
 
 
-def test_without_an_address_of_its_own_it_is_as_its_agent_is():
-    registration = offer(agent_at("https://agent.example.com/a2a"), "")
+def test_health_without_own_check_follows_agent_status():
+    registration = register_with_check(
+        create_agent("https://agent.example.com/a2a"), ""
+    )
     healths = []
     for status in Status.values:
         registration.entry.status = status
         registration.entry.save()
-        healths.append((status, seen(registration).health))
+        healths.append((status, reload_registration(registration).health))
 
     assert registration.next_check_at is None
     assert dict(healths) == {
@@ -187,107 +201,115 @@ def test_without_an_address_of_its_own_it_is_as_its_agent_is():
     }
 
 
-def test_its_own_check_counts_and_not_its_agents(host):
-    registration = offer(agent_at(host.url("/a2a"), status=Status.OFFLINE))
-    assert seen(registration).health == "unknown"
-    check_again()
-    assert seen(registration).health == "healthy"
+def test_own_check_overrides_agent_status(agent_server):
+    registration = register_with_check(
+        create_agent(agent_server.url("/a2a"), status=Status.OFFLINE)
+    )
+    assert reload_registration(registration).health == "unknown"
+    run_all_checks()
+    assert reload_registration(registration).health == "healthy"
 
 
-def test_no_check_brings_a_deprecated_agent_back(host):
-    registration = offer(agent_at(host.url("/a2a"), status=Status.DEPRECATED))
-    check_again()
+def test_own_check_does_not_override_deprecated_agent(agent_server):
+    registration = register_with_check(
+        create_agent(agent_server.url("/a2a"), status=Status.DEPRECATED)
+    )
+    run_all_checks()
 
-    assert seen(registration).status == "unhealthy"
+    assert reload_registration(registration).status == "unhealthy"
 
 
-def test_and_a_deprecated_agent_is_not_asked_any_more(host):
-    entry = agent_at(host.url("/a2a"))
-    offer(entry)
+def test_deprecated_agent_is_not_checked(agent_server):
+    entry = create_agent(agent_server.url("/a2a"))
+    register_with_check(entry)
     curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
 
-    assert check_again() == 0
-    assert host.paths == []
+    assert run_all_checks() == 0
+    assert agent_server.paths == []
 
 
-def test_another_address_starts_over(host):
-    host.routes["/health"] = reply(503)
-    registration = offer(agent_at(host.url("/a2a")))
+def test_new_health_check_url_resets_health(agent_server):
+    agent_server.routes["/health"] = reply(503)
+    registration = register_with_check(create_agent(agent_server.url("/a2a")))
     for _ in range(3):
-        check_again()
-    assert seen(registration).status == "unhealthy"
+        run_all_checks()
+    assert reload_registration(registration).status == "unhealthy"
 
     service.update(registration, {"health_check_url": "/health/detailed"})
-    one = seen(registration)
-    assert (one.health, one.last_check, one.error) == ("unknown", None, "")
-    assert one.consecutive_failures == 0
-    host.routes["/health/detailed"] = reply()
+    current = reload_registration(registration)
+    assert (current.health, current.last_check, current.error) == ("unknown", None, "")
+    assert current.consecutive_failures == 0
+    agent_server.routes["/health/detailed"] = reply()
     assert async_to_sync(Prober().probe_all_due)() == 1
-    assert seen(registration).health == "healthy"
+    assert reload_registration(registration).health == "healthy"
 
 
-def test_the_same_address_again_does_not(host):
-    registration = offer(agent_at(host.url("/a2a")))
-    check_again()
+def test_unchanged_health_check_url_keeps_health(agent_server):
+    registration = register_with_check(create_agent(agent_server.url("/a2a")))
+    run_all_checks()
     service.update(registration, {"health_check_url": "/health", "priority": 7})
 
-    assert seen(registration).health == "healthy"
+    assert reload_registration(registration).health == "healthy"
     assert async_to_sync(Prober().probe_all_due)() == 0
 
 
-def test_what_the_old_address_answered_late_is_not_said_of_the_new_one(host):
-    offer(agent_at(host.url("/a2a")))
-    [held] = HealthChecks().claim(10, timezone.now())
-    service.update(held, {"health_check_url": "/other"})
+def test_late_result_of_old_url_is_discarded(agent_server):
+    register_with_check(create_agent(agent_server.url("/a2a")))
+    [claimed] = RegistrationSource().claim(10, timezone.now())
+    service.update(claimed, {"health_check_url": "/other"})
 
-    assert not health_checks.record_probe(held, failed())
-    assert seen(held).last_check is None
+    assert not health_checks.record_probe(claimed, failure())
+    assert reload_registration(claimed).last_check is None
 
 
-def test_an_address_taken_away_leaves_it_to_the_agent(host):
-    registration = offer(agent_at(host.url("/a2a"), status=Status.DEGRADED))
-    check_again()
+def test_removed_health_check_url_falls_back_to_agent_status(agent_server):
+    registration = register_with_check(
+        create_agent(agent_server.url("/a2a"), status=Status.DEGRADED)
+    )
+    run_all_checks()
     service.update(registration, {"health_check_url": ""})
 
-    assert seen(registration).health == "degraded"
-    assert check_again() == 0
-    assert not health_checks.record_probe(registration, well())
+    assert reload_registration(registration).health == "degraded"
+    assert run_all_checks() == 0
+    assert not health_checks.record_probe(registration, success())
 
 
-def test_where_the_agent_has_no_address_a_relative_one_is_never_asked():
-    entry = agent_at("config:DataAnalyzer", status=Status.DEGRADED)
-    registration = offer(entry, "/health")
+def test_relative_url_of_agent_without_url_is_not_checked():
+    entry = create_agent("config:DataAnalyzer", status=Status.DEGRADED)
+    registration = register_with_check(entry, "/health")
 
-    assert check_again() == 0
-    assert seen(registration).health == "degraded"
+    assert run_all_checks() == 0
+    assert reload_registration(registration).health == "degraded"
 
 
-def test_what_is_claimed_is_not_claimed_again_before_the_lease_ends():
+def test_claimed_checks_are_not_claimed_again_during_lease():
     for n in range(5):
-        offer(agent_at(f"https://agent{n}.example.com/a2a"))
+        register_with_check(create_agent(f"https://agent{n}.example.com/a2a"))
 
     now = timezone.now()
 
-    assert [len(HealthChecks().claim(3, now)) for _ in range(3)] == [3, 2, 0]
+    assert [len(RegistrationSource().claim(3, now)) for _ in range(3)] == [3, 2, 0]
 
 
-def test_what_has_drained_or_is_gone_is_not_asked_nor_written(host):
+def test_drained_or_deleted_registration_is_not_checked(agent_server):
     registration = RegistrationFactory(
-        health_check_url=host.url("/health"),
+        health_check_url=agent_server.url("/health"),
         next_check_at=timezone.now(),
         drain_until=timezone.now(),
     )
-    assert check_again() == 0
+    assert run_all_checks() == 0
     registration.delete()
-    assert not health_checks.record_probe(registration, well())
+    assert not health_checks.record_probe(registration, success())
 
 
-def test_one_that_hangs_holds_nobody_up(host, settings):
+def test_hanging_check_does_not_delay_others(agent_server, settings):
     settings.AGENTLENS_PROBE_TIMEOUT = 2
-    host.routes["/slow"] = silence
-    slow = offer(agent_at(host.url("/slow-agent")), host.url("/slow"))
-    quick = offer(agent_at(host.url("/quick-agent")))
-    check_again()
+    agent_server.routes["/slow"] = never_respond
+    slow = register_with_check(
+        create_agent(agent_server.url("/slow-agent")), agent_server.url("/slow")
+    )
+    fast = register_with_check(create_agent(agent_server.url("/quick-agent")))
+    run_all_checks()
 
-    assert seen(slow).error == "Timed out after 2 s"
-    assert seen(quick).health == "healthy"
+    assert reload_registration(slow).error == "Timed out after 2 s"
+    assert reload_registration(fast).health == "healthy"

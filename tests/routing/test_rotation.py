@@ -1,4 +1,4 @@
-"""One number after the other, whoever asks: threads and processes alike."""
+"""The rotation counter, across threads and processes."""
 
 import json
 import os
@@ -16,64 +16,68 @@ from django.db import connection
 from routing import rotation
 from routing.decisions import NoProvidersError, RoutingRequest, decide
 from routing.models import RoutingCounter
-from tests.catalog.health.test_scheduler import database_url
+from tests.catalog.health.test_scheduler import get_database_url
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PROCESSES = 4
-# Takes so many turns, picks for each, and tells both.
-SCRIPT = """
+# Takes a number of turns, picks a candidate for each, and prints both.
+TAKE_TURNS_SCRIPT = """
 import json, sys
 import django
 django.setup()
 from routing import rotation
 from routing.strategies import STRATEGIES, RoutingCandidate, pick_by_turn
 
-weighed = [RoutingCandidate(name, name, weight) for name, weight in json.loads(sys.argv[2])]
-order = STRATEGIES["load_balance"](weighed, 0)
+weights = json.loads(sys.argv[2])
+candidates = [RoutingCandidate(name, name, weight) for name, weight in weights]
+order = STRATEGIES["load_balance"](candidates, 0)
 turns = [rotation.next_turn("data-analysis") for _ in range(int(sys.argv[1]))]
 picks = [pick_by_turn(order, turn).candidate.id for turn in turns]
 print(json.dumps({"turns": turns, "picks": picks}))
 """
 
 
-def take_in_processes(count, weights=(("a", 1),)):
-    """What so many processes took, each its part, all at the same time."""
-    command = [sys.executable, "-c", SCRIPT, str(count), json.dumps(weights)]
+def take_turns_in_processes(count, weights=(("a", 1),)):
+    """Take `count` turns in each of several processes; return all turns and picks."""
+    command = [sys.executable, "-c", TAKE_TURNS_SCRIPT, str(count), json.dumps(weights)]
     environment = os.environ | {
-        "DATABASE_URL": database_url(),
+        "DATABASE_URL": get_database_url(),
         "DJANGO_SETTINGS_MODULE": "agentlens.settings",
     }
-    running = [
+    processes = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
         for _ in range(PROCESSES)
     ]
-    told = [json.loads(process.communicate(timeout=100)[0]) for process in running]
+    results = [json.loads(process.communicate(timeout=100)[0]) for process in processes]
     return [
-        list(chain.from_iterable(one[word] for one in told))
-        for word in ("turns", "picks")
+        list(chain.from_iterable(result[key] for result in results))
+        for key in ("turns", "picks")
     ]
 
 
-def closing(take):
-    """Threads leave their connections open, which keeps the database from going."""
+def run_and_close_connection(function):
+    """Call the function and close the connection of this thread.
+
+    An open connection would keep the test database from being deleted.
+    """
     try:
-        return take()
+        return function()
     finally:
         connection.close()
 
 
-def test_numbers_go_up_by_one_for_each_capability_and_version():
-    taken = [rotation.next_turn("data-analysis") for _ in range(3)]
+def test_next_turn_counts_per_capability_and_version():
+    turns = [rotation.next_turn("data-analysis") for _ in range(3)]
 
-    assert taken == [1, 2, 3]
+    assert turns == [1, 2, 3]
     assert rotation.next_turn("data-analysis", "2.0.0") == 1
     assert rotation.next_turn("web-search") == 1
     assert rotation.next_turn("data-analysis") == 4
 
 
-def test_a_peek_tells_the_next_number_and_leaves_it():
+def test_peek_turn_does_not_advance_counter():
     assert (rotation.peek_turn("web-search"), rotation.peek_turn("web-search")) == (
         1,
         1,
@@ -85,20 +89,20 @@ def test_a_peek_tells_the_next_number_and_leaves_it():
     )
 
 
-def test_no_number_is_given_twice_to_threads():
-    def some():
+def test_threads_get_distinct_turns():
+    def take_turns():
         return [rotation.next_turn("data-analysis") for _ in range(25)]
 
     with ThreadPoolExecutor(8) as threads:
-        taken = list(threads.map(closing, [some] * 8))
+        turns = list(threads.map(run_and_close_connection, [take_turns] * 8))
 
-    assert sorted(chain.from_iterable(taken)) == list(range(1, 201))
-    assert all(numbers == sorted(numbers) for numbers in taken)
+    assert sorted(chain.from_iterable(turns)) == list(range(1, 201))
+    assert all(numbers == sorted(numbers) for numbers in turns)
 
 
-def test_no_number_is_given_twice_to_processes_and_their_shares_are_the_weights():
+def test_processes_get_distinct_turns_and_weighted_picks():
     weights = [("a", 100), ("b", 50), ("c", 37), ("d", 13)]
-    turns, picks = take_in_processes(10_000 // PROCESSES, weights)
+    turns, picks = take_turns_in_processes(10_000 // PROCESSES, weights)
 
     assert sorted(turns) == list(range(1, 10_001))
     shares = {name: count / 10_000 for name, count in Counter(picks).items()}
@@ -107,7 +111,7 @@ def test_no_number_is_given_twice_to_processes_and_their_shares_are_the_weights(
     )
 
 
-def test_the_count_is_kept_where_all_processes_look():
+def test_counter_is_stored_in_redis_or_database():
     rotation.next_turn("data-analysis")
 
     assert RoutingCounter.objects.exists() == (not settings.REDIS_URL)
@@ -116,14 +120,14 @@ def test_the_count_is_kept_where_all_processes_look():
             assert server.get("agentlens:turn:data-analysis:") == b"1"
 
 
-def test_where_redis_does_not_answer_the_database_counts(settings):
+def test_counter_falls_back_to_database_without_redis(settings):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
 
     assert [rotation.next_turn("data-analysis") for _ in range(3)] == [1, 2, 3]
     assert rotation.peek_turn("data-analysis") == 4
 
 
-def test_only_a_balanced_choice_moves_it_on():
+def test_only_load_balance_without_peek_advances_counter():
     RegistrationFactory(capability="web-search")
     for strategy in ("priority", "least_loaded", "fastest_response"):
         decide(RoutingRequest("web-search", strategy=strategy))
@@ -137,19 +141,19 @@ def test_only_a_balanced_choice_moves_it_on():
 @pytest.mark.parametrize(
     "version", ["9.9.9", "x" * 1000, "nul\0"], ids=["unknown", "long", "nul"]
 )
-def test_a_version_nobody_offers_is_not_counted(version):
-    """Else readers could make as many as they like, and too long ones break it."""
+def test_unknown_version_creates_no_counter(version):
+    """Otherwise readers could create any number of counters, of any length."""
     RegistrationFactory(capability="web-search")
-    told = decide(
+    decision = decide(
         RoutingRequest("web-search", version=version, strategy="load_balance")
     )
 
-    assert told.order == []
+    assert decision.order == []
     assert not RoutingCounter.objects.exists()
     assert rotation.peek_turn("web-search", "9.9.9") == 1
 
 
-def test_nor_has_a_capability_nobody_offers():
+def test_unknown_capability_creates_no_counter():
     with pytest.raises(NoProvidersError):
         decide(RoutingRequest("nonsense", strategy="load_balance"))
     assert rotation.peek_turn("nonsense") == 1

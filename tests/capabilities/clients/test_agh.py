@@ -1,4 +1,4 @@
-"""A peer's client, against AgentLens as it is served, and from one to another."""
+"""Tests of the AGH client against a running AgentLens, and between two of them."""
 
 import json
 import os
@@ -20,82 +20,93 @@ from capabilities.protocols.agh.documents import CapabilityDocument
 from capabilities.protocols.agh.envelopes import MessageKind
 from capabilities.protocols.agh.errors import EnvelopeTooLarge
 from catalog.models import CatalogEntry, Status
-from tests.catalog.integrations.agh.agh import document, envelope, known_in_full
+from tests.catalog.integrations.agh.agh import (
+    build_document,
+    build_envelope,
+    get_documented_names,
+)
 from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-COMMAND = [sys.executable, "-m", "agentlens.cli"]
-# Where another AgentLens must not look.
-OURS = ("DATABASE_URL", "REDIS_URL", "AGENTLENS_DATA_DIR", "PROMETHEUS_MULTIPROC_DIR")
-CARD_PATH = PeerCard(peer_id="designer", display_name="Designer")
-OFFER = CARD_PATH.with_capabilities(
+CLI = [sys.executable, "-m", "agentlens.cli"]
+# Settings of this AgentLens that a second one must not use.
+OWN_VARIABLES = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "AGENTLENS_DATA_DIR",
+    "PROMETHEUS_MULTIPROC_DIR",
+)
+MINIMAL_CARD = PeerCard(peer_id="designer", display_name="Designer")
+DESIGNER_CARD = MINIMAL_CARD.with_capabilities(
     [CapabilityBrief("build-site", "Builds."), CapabilityBrief("review", "Reviews.")]
 )
 
 
 @pytest.fixture
-def token():
-    """A token of somebody of the role."""
+def create_token():
+    """Return a function that creates a token for a user of a role."""
 
-    def make(role="Editor") -> str:
+    def create(role="Editor") -> str:
         return AuthToken.objects.create(UserFactory(role=role))[1]
 
-    return make
+    return create
 
 
 @pytest.fixture
-def speak(server, token):
-    """Clients for peers, each with a token of its own."""
+def make_client(server, create_token):
+    """Return a function that makes a client for a peer, with its own token."""
     clients = []
 
-    def make(peer_id, channel="builders", role="Editor") -> AGHClient:
-        clients.append(AGHClient(server, token(role), peer_id, channel))
+    def make_agh_client(peer_id, channel="builders", role="Editor") -> AGHClient:
+        clients.append(AGHClient(server, create_token(role), peer_id, channel))
         return clients[-1]
 
-    yield make
-    for each in clients:
-        each.http.close()
+    yield make_agh_client
+    for client in clients:
+        client.http.close()
 
 
-def whole(capability_id="build-site", **members) -> CapabilityDocument:
-    return CapabilityDocument.parse(document(capability_id, **members), Problems())
+def make_document(capability_id="build-site", **members) -> CapabilityDocument:
+    return CapabilityDocument.parse(
+        build_document(capability_id, **members), Problems()
+    )
 
 
-def told_by(answer) -> list[CapabilityDocument]:
-    return list(read_catalog(answer.ext))
+def get_documents(envelope) -> list[CapabilityDocument]:
+    return list(read_catalog(envelope.ext))
 
 
-def test_a_greet_puts_the_peer_into_the_catalog(speak):
-    speak("designer").greet(OFFER, "Here I am.")
+def test_greet_adds_the_peer_to_the_catalog(make_client):
+    make_client("designer").greet(DESIGNER_CARD, "Hello.")
 
     entry = CatalogEntry.objects.get()
     assert entry.agent_type.endpoint == "agh://builders/designer"
     assert entry.status == Status.ACTIVE
 
 
-def test_a_whois_brings_cards_and_documents(speak):
-    designer, ops = speak("designer"), speak("ops", role="Viewer")
-    designer.greet(OFFER)
-    designer.transfer(whole())
-    answers = {each.sender: each for each in ops.whois()}
+def test_whois_returns_cards_and_documents(make_client):
+    designer, ops = make_client("designer"), make_client("ops", role="Viewer")
+    designer.greet(DESIGNER_CARD)
+    designer.transfer(make_document())
+    responses = {envelope.sender: envelope for envelope in ops.whois()}
 
-    assert set(answers) == {"designer", "agentlens"}
-    assert answers["designer"].card == OFFER
-    assert told_by(answers["designer"]) == [whole()]
+    assert set(responses) == {"designer", "agentlens"}
+    assert responses["designer"].card == DESIGNER_CARD
+    assert get_documents(responses["designer"]) == [make_document()]
 
 
-def test_a_whois_may_be_directed_and_narrowed(speak):
-    designer, ops = speak("designer"), speak("ops")
-    designer.greet(OFFER)
-    for each in ("build-site", "review"):
-        designer.transfer(whole(each))
+def test_whois_can_select_peer_and_capabilities(make_client):
+    designer, ops = make_client("designer"), make_client("ops")
+    designer.greet(DESIGNER_CARD)
+    for capability_id in ("build-site", "review"):
+        designer.transfer(make_document(capability_id))
 
-    (answer,) = ops.whois(to="designer", ids=["review"])
-    assert [each.id for each in told_by(answer)] == ["review"]
-    (answer,) = ops.whois(to="designer", ids=[])
-    assert told_by(answer) == []
-    assert ops.whois("nobody is called this") == []
+    (response,) = ops.whois(to="designer", ids=["review"])
+    assert [document.id for document in get_documents(response)] == ["review"]
+    (response,) = ops.whois(to="designer", ids=[])
+    assert get_documents(response) == []
+    assert ops.whois("no such peer") == []
 
 
 @pytest.mark.parametrize(
@@ -103,91 +114,93 @@ def test_a_whois_may_be_directed_and_narrowed(speak):
     ["build-site", "a/b c", "100%25", "é?#&+", "日本語", "a/../b"],
     ids=ascii,
 )
-def test_what_was_transferred_can_be_fetched(speak, capability_id):
-    designer, ops = speak("designer"), speak("ops", role="Viewer")
-    given = whole(capability_id, acme={"x": [1, None]})
-    designer.greet(CARD_PATH.with_capabilities([CapabilityBrief(capability_id)]))
-    designer.transfer(given, ext={"acme.note": "é"})
+def test_transferred_document_can_be_fetched(make_client, capability_id):
+    designer, ops = make_client("designer"), make_client("ops", role="Viewer")
+    document = make_document(capability_id, acme={"x": [1, None]})
+    designer.greet(MINIMAL_CARD.with_capabilities([CapabilityBrief(capability_id)]))
+    designer.transfer(document, ext={"acme.note": "é"})
     envelope = ops.fetch("designer", capability_id)
 
     assert envelope.kind == MessageKind.CAPABILITY
-    assert envelope.document == given
-    assert envelope.document.raw == given.raw
+    assert envelope.document == document
+    assert envelope.document.raw == document.raw
     assert envelope.ext == {"acme.note": "é"}
 
 
-def test_a_client_fetches_from_its_own_channel(speak):
+def test_client_fetches_from_its_own_channel(make_client):
     for channel, version in (("builders", "1"), ("testers", "2")):
-        designer = speak("designer", channel)
-        designer.greet(OFFER)
-        designer.transfer(whole(version=version))
+        designer = make_client("designer", channel)
+        designer.greet(DESIGNER_CARD)
+        designer.transfer(make_document(version=version))
 
-    envelope = speak("ops", "builders").fetch("designer", "build-site")
+    envelope = make_client("ops", "builders").fetch("designer", "build-site")
     assert (envelope.channel, envelope.document.version) == ("builders", "1")
 
 
-def test_refusals_are_raised_with_their_reason(speak):
-    designer, viewer = speak("designer"), speak("ops", role="Viewer")
+def test_rejected_requests_raise_error_with_reason_code(make_client):
+    designer, viewer = make_client("designer"), make_client("ops", role="Viewer")
 
-    def refusal(act, *arguments, **named):
-        with pytest.raises(AGHRequestError) as refused:
-            act(*arguments, **named)
-        assert str(refused.value)
-        return refused.value.status, refused.value.reason_code
+    def get_error(call, *arguments, **options):
+        with pytest.raises(AGHRequestError) as caught:
+            call(*arguments, **options)
+        assert str(caught.value)
+        return caught.value.status, caught.value.reason_code
 
-    assert refusal(viewer.whois, to="nobody") == (404, "not_target")
-    assert refusal(designer.fetch, "nobody", "x") == (404, "")
-    assert refusal(viewer.transfer, whole()) == (403, "")
-    false = document() | {"outcome": "Another."}
-    said = envelope("capability", {"capability": false})
-    assert refusal(designer.post, said) == (422, "verification_failed")
-    said = envelope("say", {})
-    designer.post(said)
-    assert refusal(designer.post, said) == (409, "duplicate")
-
-
-def test_cards_alone_can_be_asked_for(speak):
-    designer, ops = speak("designer"), speak("ops", role="Viewer")
-    designer.greet(OFFER)
-    designer.transfer(whole())
-    (answer,) = ops.whois(to="designer", documents=False)
-
-    assert answer.card == OFFER
-    assert read_catalog(answer.ext) is None
+    assert get_error(viewer.whois, to="nobody") == (404, "not_target")
+    assert get_error(designer.fetch, "nobody", "x") == (404, "")
+    assert get_error(viewer.transfer, make_document()) == (403, "")
+    document = build_document() | {"outcome": "Another."}
+    envelope = build_envelope("capability", {"capability": document})
+    assert get_error(designer.post, envelope) == (422, "verification_failed")
+    envelope = build_envelope("say", {})
+    designer.post(envelope)
+    assert get_error(designer.post, envelope) == (409, "duplicate")
 
 
-def test_a_client_with_a_bad_token_is_told_so(server):
+def test_whois_without_documents_returns_only_cards(make_client):
+    designer, ops = make_client("designer"), make_client("ops", role="Viewer")
+    designer.greet(DESIGNER_CARD)
+    designer.transfer(make_document())
+    (response,) = ops.whois(to="designer", documents=False)
+
+    assert response.card == DESIGNER_CARD
+    assert read_catalog(response.ext) is None
+
+
+def test_invalid_token_raises_401_error(server):
     with (
-        AGHClient(server, "nonsense", "designer", "builders") as stranger,
-        pytest.raises(AGHRequestError) as refused,
+        AGHClient(server, "nonsense", "designer", "builders") as client,
+        pytest.raises(AGHRequestError) as caught,
     ):
-        stranger.greet(CARD_PATH)
+        client.greet(MINIMAL_CARD)
 
-    assert (refused.value.status, refused.value.reason_code) == (401, "")
+    assert (caught.value.status, caught.value.reason_code) == (401, "")
 
 
-def test_an_answer_that_is_no_json_is_a_refusal_too(server, token):
+def test_response_that_is_not_json_raises_error(server, create_token):
     with (
-        AGHClient(f"{server}/nowhere", token(), "designer", "builders") as lost,
-        pytest.raises(AGHRequestError) as refused,
+        AGHClient(
+            f"{server}/nowhere", create_token(), "designer", "builders"
+        ) as client,
+        pytest.raises(AGHRequestError) as caught,
     ):
-        lost.greet(CARD_PATH)
+        client.greet(MINIMAL_CARD)
 
-    assert refused.value.status == 404
+    assert caught.value.status == 404
 
 
-def test_what_is_too_large_never_leaves(speak):
+def test_too_large_transfer_is_not_sent(make_client):
     with pytest.raises(EnvelopeTooLarge):
-        speak("designer").transfer(whole(examples=["x" * 1_048_576]))
+        make_client("designer").transfer(make_document(examples=["x" * 1_048_576]))
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
 
-def wait_for(process, url, seconds=60) -> None:
+def wait_until_available(process, url, seconds=60) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:
@@ -195,43 +208,49 @@ def wait_for(process, url, seconds=60) -> None:
                 return
         except OSError:
             time.sleep(0.1)
-    raise AssertionError("it never answered")
+    raise AssertionError(f"{url} exited or did not respond within {seconds} s")
 
 
 @contextmanager
-def another_agentlens(folder):
-    """A second AgentLens, a process with a database of its own; where, and a token."""
-    usual = {key: value for key, value in os.environ.items() if key not in OURS}
-    environment = usual | {"AGENTLENS_DATA_DIR": str(folder)}
-    port = free_port()
-    serving = [*COMMAND, "serve", "--no-prober", "--port", str(port)]
-    process = subprocess.Popen(serving, env=environment, stdout=subprocess.DEVNULL)
+def run_second_agentlens(data_dir):
+    """Run AgentLens in a process with its own database; yield its URL and a token."""
+    environment = {
+        name: value for name, value in os.environ.items() if name not in OWN_VARIABLES
+    }
+    environment["AGENTLENS_DATA_DIR"] = str(data_dir)
+    port = find_free_port()
+    serve_command = [*CLI, "serve", "--no-prober", "--port", str(port)]
+    process = subprocess.Popen(
+        serve_command, env=environment, stdout=subprocess.DEVNULL
+    )
     try:
-        wait_for(process, f"http://127.0.0.1:{port}/login")
-        making = [*COMMAND, "token", "create", "admin"]
-        told = subprocess.check_output(making, env=environment, text=True)
-        yield f"http://127.0.0.1:{port}", told.splitlines()[-1]
+        wait_until_available(process, f"http://127.0.0.1:{port}/login")
+        token_command = [*CLI, "token", "create", "admin"]
+        output = subprocess.check_output(token_command, env=environment, text=True)
+        yield f"http://127.0.0.1:{port}", output.splitlines()[-1]
     finally:
         process.terminate()
         process.wait(20)
 
 
-def test_one_agentlens_relays_a_capability_to_another_unharmed(speak, tmp_path):
-    given = whole(acme={"z": [1, 2.5, None, "é"], "a": 1e300}, version="1.0.0")
-    with another_agentlens(tmp_path) as (far, secret):
-        with AGHClient(far, secret, "designer", "builders") as designer:
-            designer.greet(OFFER)
+def test_relayed_capability_is_unchanged_in_second_agentlens(make_client, tmp_path):
+    document = make_document(
+        acme={"z": [1, 2.5, None, "é"], "a": 1e300}, version="1.0.0"
+    )
+    with run_second_agentlens(tmp_path) as (url, admin_token):
+        with AGHClient(url, admin_token, "designer", "builders") as designer:
+            designer.greet(DESIGNER_CARD)
             ext = {"acme.cost": {"per": "use"}}
-            designer.transfer(given, ext=ext)
-            kind, body = "capability", {"capability": given.to_wire()}
-            designer.post(envelope(kind, body, ext=ext, zeta={"b": 1, "a": 2}))
-        with AGHClient(far, secret, "relay", "builders") as there:
-            speak("relay").relay(there.fetch("designer", "build-site"))
+            designer.transfer(document, ext=ext)
+            kind, body = "capability", {"capability": document.to_wire()}
+            designer.post(build_envelope(kind, body, ext=ext, zeta={"b": 1, "a": 2}))
+        with AGHClient(url, admin_token, "relay", "builders") as relay:
+            make_client("relay").relay(relay.fetch("designer", "build-site"))
 
-    arrived = speak("ops").fetch("designer", "build-site")
-    assert arrived.document.raw == given.raw
-    assert arrived.document.received_digest == given.compute_digest()
-    assert arrived.ext == {"acme.cost": {"per": "use"}}
-    assert json.dumps(arrived.raw["zeta"]) == '{"b": 1, "a": 2}'
-    assert json.dumps(arrived.document.raw["acme"]) == json.dumps(given.raw["acme"])
-    assert known_in_full() == {"build-site"}
+    envelope = make_client("ops").fetch("designer", "build-site")
+    assert envelope.document.raw == document.raw
+    assert envelope.document.received_digest == document.compute_digest()
+    assert envelope.ext == {"acme.cost": {"per": "use"}}
+    assert json.dumps(envelope.raw["zeta"]) == '{"b": 1, "a": 2}'
+    assert json.dumps(envelope.document.raw["acme"]) == json.dumps(document.raw["acme"])
+    assert get_documented_names() == {"build-site"}

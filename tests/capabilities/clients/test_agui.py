@@ -5,28 +5,28 @@ import pytest
 from ag_ui.core import AgentCapabilities
 
 from capabilities.clients.agui import HttpAgent
-from tests.capabilities.protocols.agui.reading import sample
-from tests.servers import reply, serving, silence
+from tests.capabilities.protocols.agui.declarations import load_sample
+from tests.servers import never_respond, reply, run_server
 
 
 @pytest.fixture
 def server():
-    with serving() as running:
-        yield running
+    with run_server() as running_server:
+        yield running_server
 
 
-def declares(document):
+def make_json_reply(document):
     return reply(body=json.dumps(document).encode(), content_type="application/json")
 
 
-def asked(server, route, path="/api", **options):
+def fetch_capabilities(server, route, path="/api", **options):
     server.routes["/api/capabilities"] = route
     with HttpAgent(server.url(path), **options) as agent:
         return agent.get_capabilities()
 
 
-def test_the_seeds_client_reads_what_it_reads_there(server):
-    capabilities = asked(server, declares(sample("seed_concierge")))
+def test_client_reads_declaration_in_older_spelling(server):
+    capabilities = fetch_capabilities(server, make_json_reply(load_sample("concierge")))
 
     assert isinstance(capabilities, AgentCapabilities)
     assert capabilities.tools.supported
@@ -38,19 +38,25 @@ def test_the_seeds_client_reads_what_it_reads_there(server):
     assert capabilities.custom["rateLimit"] == {"maxRequestsPerMinute": 60}
 
 
-def test_a_type_beside_the_flags_of_a_transport_does_not_hide_them(server):
-    """Some frameworks have members of their own in every category."""
-    stated = {"transport": {"streaming": True, "type": "sse"}}
-    beside = {"transport": {"type": "sse"}, "reasoning": {"supported": True}}
+def test_transport_type_does_not_hide_other_flags(server):
+    """Some frameworks add their own members to the categories."""
+    with_flags = {"transport": {"streaming": True, "type": "sse"}}
+    without_flags = {"transport": {"type": "sse"}, "reasoning": {"supported": True}}
 
-    assert asked(server, declares(stated)).transport.streaming is True
-    assert asked(server, declares(beside)).reasoning.supported is True
+    assert (
+        fetch_capabilities(server, make_json_reply(with_flags)).transport.streaming
+        is True
+    )
+    assert (
+        fetch_capabilities(server, make_json_reply(without_flags)).reasoning.supported
+        is True
+    )
 
 
-def test_every_call_is_a_live_snapshot(server):
+def test_every_call_fetches_current_capabilities(server):
     tools = [{"name": f"tool_{n}", "description": "Works"} for n in range(5)]
     server.routes["/api/capabilities"] = lambda request: [
-        declares({"tools": {"items": tools}})
+        make_json_reply({"tools": {"items": tools}})
     ]
     with HttpAgent(server.url("/api")) as agent:
         before = agent.get_capabilities()
@@ -60,68 +66,75 @@ def test_every_call_is_a_live_snapshot(server):
     assert (len(before.tools.items), len(after.tools.items)) == (5, 7)
 
 
-def test_one_faulty_member_does_not_hide_the_others(server):
-    capabilities = asked(server, declares(sample("wild_courier")))
+def test_invalid_member_does_not_hide_other_members(server):
+    capabilities = fetch_capabilities(
+        server, make_json_reply(load_sample("courier_with_invalid_members"))
+    )
 
     assert capabilities.transport.streaming is None
     assert capabilities.transport.resumable is True
     assert [tool.name for tool in capabilities.tools.items] == ["ship", "track"]
 
 
-def test_nothing_declared_is_an_answer_too(server):
-    assert asked(server, declares({})) == AgentCapabilities()
+def test_empty_declaration_returns_empty_capabilities(server):
+    assert fetch_capabilities(server, make_json_reply({})) == AgentCapabilities()
 
 
-def test_a_word_for_its_transport_does_not_hide_the_others(server):
-    said = {"transport": "http", "reasoning": {"supported": True}}
+def test_transport_string_does_not_hide_other_members(server):
+    document = {"transport": "http", "reasoning": {"supported": True}}
 
-    assert asked(server, declares(said)).reasoning.supported is True
+    assert (
+        fetch_capabilities(server, make_json_reply(document)).reasoning.supported
+        is True
+    )
 
 
-def test_an_answer_larger_than_any_definition_is_read_all_the_same(server):
-    crew = [{"name": f"n{n}", "description": "d" * 500} for n in range(2500)]
-    capabilities = asked(server, declares({"multiAgent": {"subagents": crew}}))
+def test_response_over_document_size_limit_is_read(server):
+    subagents = [{"name": f"n{n}", "description": "d" * 500} for n in range(2500)]
+    capabilities = fetch_capabilities(
+        server, make_json_reply({"multiAgent": {"subagents": subagents}})
+    )
 
     assert len(capabilities.multi_agent.subagents) == 2500
 
 
 @pytest.mark.parametrize("status", [404, 405, 410, 501])
-def test_an_agent_without_the_endpoint_does_not_say(server, status):
-    assert asked(server, reply(status)) is None
+def test_agent_without_endpoint_returns_none(server, status):
+    assert fetch_capabilities(server, reply(status)) is None
 
 
 @pytest.mark.parametrize(
     "route",
     [
-        declares(sample("event_matrix")),
-        declares({"name": "Desk", "skills": [], "url": "https://a.example"}),
-        declares({"serverInfo": {"name": "s"}, "transport": {"type": "sse"}}),
-        declares({"hello": "world"}),
-        declares([1]),
-        declares(None),
+        make_json_reply(load_sample("event_matrix")),
+        make_json_reply({"name": "Desk", "skills": [], "url": "https://a.example"}),
+        make_json_reply({"serverInfo": {"name": "s"}, "transport": {"type": "sse"}}),
+        make_json_reply({"hello": "world"}),
+        make_json_reply([1]),
+        make_json_reply(None),
         reply(body=b"<html>"),
         reply(204),
         reply(body=b"[" * 100_000),
     ],
 )
-def test_what_is_no_declaration_is_none(server, route):
-    assert asked(server, route) is None
+def test_other_response_body_returns_none(server, route):
+    assert fetch_capabilities(server, route) is None
 
 
 @pytest.mark.parametrize("status", [401, 403, 500, 503])
-def test_refusals_and_failures_are_not_taken_for_silence(server, status):
+def test_http_error_is_raised(server, status):
     with pytest.raises(httpx2.HTTPStatusError):
-        asked(server, reply(status))
+        fetch_capabilities(server, reply(status))
 
 
-def test_a_silent_server_times_out(server):
+def test_server_without_response_raises_timeout(server):
     with pytest.raises(httpx2.TimeoutException):
-        asked(server, silence, timeout=0.1)
+        fetch_capabilities(server, never_respond, timeout=0.1)
 
 
-def test_a_server_that_is_gone_is_told():
-    with serving() as gone:
-        url = gone.url("/api")
+def test_stopped_server_raises_connect_error():
+    with run_server() as stopped_server:
+        url = stopped_server.url("/api")
     with HttpAgent(url) as agent, pytest.raises(httpx2.ConnectError):
         agent.get_capabilities()
 
@@ -136,24 +149,29 @@ def test_a_server_that_is_gone_is_told():
         ("/api/?tenant=a&b=c", "/api/capabilities?tenant=a&b=c"),
     ],
 )
-def test_the_endpoint_is_below_the_agent_and_the_query_stays(server, path, fetched):
-    server.routes[fetched] = declares({"state": {"memory": True}})
+def test_capabilities_url_is_below_agent_url_and_keeps_query(server, path, fetched):
+    server.routes[fetched] = make_json_reply({"state": {"memory": True}})
     with HttpAgent(server.url(path)) as agent:
         assert agent.get_capabilities().state.memory is True
 
     assert server.paths == [fetched]
 
 
-def test_the_endpoint_may_be_elsewhere(server):
-    server.routes["/elsewhere"] = declares({"state": {"memory": True}})
+def test_capabilities_url_can_be_given(server):
+    server.routes["/elsewhere"] = make_json_reply({"state": {"memory": True}})
     url = server.url("/elsewhere")
 
-    assert asked(server, reply(500), capabilities_url=url).state.memory is True
+    assert (
+        fetch_capabilities(server, reply(500), capabilities_url=url).state.memory
+        is True
+    )
     assert server.paths == ["/elsewhere"]
 
 
-def test_headers_are_sent_and_json_asked_for(server):
-    asked(server, declares({}), headers={"Authorization": "Bearer t"})
+def test_request_has_given_headers_and_accepts_json(server):
+    fetch_capabilities(
+        server, make_json_reply({}), headers={"Authorization": "Bearer t"}
+    )
 
     headers = server.requests[0].headers
     assert headers["Authorization"] == "Bearer t"

@@ -4,43 +4,40 @@ from capabilities.problems import Problem
 from capabilities.protocols.a2a import A2AParser
 from capabilities.records import ProviderRecord
 
-from .a2a_reading import (
-    RPC,
-    card,
-    errors,
-    features,
-    offers,
-    properties,
-    read,
-    sample,
-    skill,
-    v1_card,
-    warnings,
+from .a2a_cards import (
+    JSONRPC_INTERFACE,
+    get_error_paths,
+    get_warning_paths,
+    load_sample,
+    make_card,
+    make_skill,
+    make_v1_card,
+    parse_card,
 )
 
 # Whole cards
 
 
-def test_a_card_of_revision_0_2_is_read():
-    reading = read(sample("v02_translator"))
+def test_v0_2_card_is_parsed():
+    result = parse_card(load_sample("v02_translator"))
 
-    record = reading.record
-    assert reading.is_valid
-    assert not reading.warnings
+    record = result.record
+    assert result.is_valid
+    assert not result.warnings
     assert record.protocol == "a2a"
     assert record.name == "Translator"
     assert record.description == "Turns documents from one language into another"
     assert record.version == "0.9.1"
-    assert record.spec_version == reading.spec_version == "0.2"
+    assert record.spec_version == result.spec_version == "0.2"
     assert record.endpoint == "http://translator.example.com:8080/"
 
 
-def test_a_card_of_revision_0_3_is_read():
-    record = read(sample("v03_booking")).record
+def test_v0_3_card_is_parsed():
+    record = parse_card(load_sample("v03_booking")).record
 
     assert record.spec_version == "0.3.0"
     assert record.endpoint == "https://booking.example.com/rpc"
-    assert [each.name for each in record.capabilities] == [
+    assert [capability.name for capability in record.capabilities] == [
         "Book a room",
         "Book a table",
         "https://booking.example.com/rpc",
@@ -60,25 +57,29 @@ def test_a_card_of_revision_0_3_is_read():
     ]
 
 
-def test_a_card_of_revision_1_0_is_read():
-    record = read(sample("v10_warehouse")).record
+def test_v1_0_card_is_parsed():
+    record = parse_card(load_sample("v10_warehouse")).record
 
     assert record.spec_version == "1.0"
     assert record.version == "2.0.0"
     assert record.endpoint == "https://warehouse.example.net/a2a"
-    assert [each.name for each in record.capabilities if each.kind == "a2a.skill"] == [
+    assert [
+        capability.name
+        for capability in record.capabilities
+        if capability.kind == "a2a.skill"
+    ] == [
         "Find an item",
         "Move an item",
     ]
 
 
-def test_a_dual_card_is_read_as_its_newer_half_and_nothing_counts_twice():
-    reading = read(sample("dual_forecast"))
+def test_card_of_two_revisions_is_parsed_as_the_newer():
+    result = parse_card(load_sample("dual_forecast"))
 
-    assert not reading.warnings
-    assert reading.spec_version == "1.0"
-    assert reading.record.endpoint == "https://forecast.example.org/a2a/v1"
-    assert [each.kind for each in reading.record.capabilities] == [
+    assert not result.warnings
+    assert result.spec_version == "1.0"
+    assert result.record.endpoint == "https://forecast.example.org/a2a/v1"
+    assert [capability.kind for capability in result.record.capabilities] == [
         "a2a.skill",
         "a2a.interface",
         "a2a.interface",
@@ -88,22 +89,22 @@ def test_a_dual_card_is_read_as_its_newer_half_and_nothing_counts_twice():
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "paths"),
     [
         ("v03_booking", ["$.additionalInterfaces[2]", "$.additionalInterfaces[1]"]),
         ("v10_warehouse", ["$.supportedInterfaces[1]"]),
     ],
 )
-def test_nothing_that_a_revision_knows_is_odd(name, told):
-    """What is told here are a gRPC target, and a second binding of one address."""
-    assert warnings(sample(name)) == told
+def test_standard_members_cause_no_warning(name, paths):
+    """The warnings here are for a gRPC URL and for a second binding of one URL."""
+    assert get_warning_paths(load_sample(name)) == paths
 
 
-def test_the_oddities_of_the_wild_are_warnings_not_errors():
-    reading = read(sample("wild_recipes"))
+def test_deviations_of_real_card_are_warnings():
+    result = parse_card(load_sample("nonstandard_recipes"))
 
-    assert reading.is_valid
-    assert [problem.path for problem in reading.warnings] == [
+    assert result.is_valid
+    assert [problem.path for problem in result.warnings] == [
         "$.authentication",
         "$.x-generator",
         "$.description",
@@ -118,14 +119,14 @@ def test_the_oddities_of_the_wild_are_warnings_not_errors():
     ]
 
 
-def test_the_least_card_has_no_warning():
-    reading = read(card())
+def test_minimal_card_has_no_warning():
+    result = parse_card(make_card())
 
-    assert reading.is_valid
-    assert not reading.warnings
+    assert result.is_valid
+    assert not result.warnings
 
 
-# Telling a card from something else
+# Detection
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_the_least_card_has_no_warning():
         {"supportedInterfaces": None, "name": 5},
     ],
 )
-def test_a_card_is_recognised_however_faulty(document):
+def test_invalid_card_is_recognized(document):
     assert A2AParser().recognizes(document)
 
 
@@ -152,25 +153,25 @@ def test_a_card_is_recognised_however_faulty(document):
         {"name": "a", "description": "b", "version": "1.0.0"},
     ],
 )
-def test_what_lacks_the_marks_of_a_card_is_none(document):
+def test_other_document_is_not_recognized(document):
     assert not A2AParser().recognizes(document)
 
 
-def test_a_file_that_only_wraps_a_card_is_refused_with_a_reason():
-    reading = read(sample("notcard_installer"), protocol="")
+def test_installer_file_is_refused_with_detection_hint():
+    result = parse_card(load_sample("notcard_installer"), protocol="")
 
-    assert reading.protocol == ""
-    assert "A2A (an agent card needs `skills`" in reading.errors[0].message
+    assert result.protocol == ""
+    assert "A2A (an agent card needs `skills`" in result.errors[0].message
 
 
-def test_cards_are_looked_for_under_the_new_name_first():
+def test_well_known_paths_start_with_the_newer_name():
     assert A2AParser.well_known == (
         "/.well-known/agent-card.json",
         "/.well-known/agent.json",
     )
 
 
-# Telling the revisions apart
+# Revisions
 
 
 @pytest.mark.parametrize(
@@ -186,90 +187,107 @@ def test_cards_are_looked_for_under_the_new_name_first():
         ({"signatures": None, "protocolVersion": None}, "0.2"),
         ({"supportedInterfaces": []}, "0.2"),
         ({"supportedInterfaces": [], "protocolVersion": "0.2.6"}, "0.2.6"),
-        ({"supportedInterfaces": [RPC]}, "1.0"),
-        ({"supportedInterfaces": [RPC], "protocolVersion": "0.3"}, "1.0"),
-        ({"supportedInterfaces": [RPC | {"protocolVersion": "0.3"}, RPC]}, "0.3"),
-        ({"supportedInterfaces": [RPC | {"protocolVersion": None}]}, "1.0"),
+        ({"supportedInterfaces": [JSONRPC_INTERFACE]}, "1.0"),
+        ({"supportedInterfaces": [JSONRPC_INTERFACE], "protocolVersion": "0.3"}, "1.0"),
+        (
+            {
+                "supportedInterfaces": [
+                    JSONRPC_INTERFACE | {"protocolVersion": "0.3"},
+                    JSONRPC_INTERFACE,
+                ]
+            },
+            "0.3",
+        ),
+        (
+            {"supportedInterfaces": [JSONRPC_INTERFACE | {"protocolVersion": None}]},
+            "1.0",
+        ),
     ],
 )
-def test_the_revision_shows_in_what_a_card_has(members, version):
-    reading = read(card(**members))
+def test_spec_version_is_derived_from_members(members, version):
+    result = parse_card(make_card(**members))
 
-    assert reading.is_valid
-    assert reading.spec_version == version
+    assert result.is_valid
+    assert result.spec_version == version
 
 
-def test_a_protocol_version_that_is_no_text_is_a_warning():
-    reading = read(card(protocolVersion=0.3))
+def test_protocol_version_of_another_type_is_a_warning():
+    result = parse_card(make_card(protocolVersion=0.3))
 
-    assert reading.spec_version == "0.3.0"
-    assert reading.warnings == [
+    assert result.spec_version == "0.3.0"
+    assert result.warnings == [
         Problem("$.protocolVersion", "should be a string; ignored")
     ]
 
 
-def test_interfaces_that_are_no_list_do_not_make_a_card_newer():
-    reading = read(card(supportedInterfaces={"url": "https://b.example.com/"}))
+def test_interfaces_that_are_not_a_list_keep_v0_2():
+    result = parse_card(
+        make_card(supportedInterfaces={"url": "https://b.example.com/"})
+    )
 
-    assert reading.spec_version == "0.2"
-    assert reading.record.endpoint == "https://desk.example.com/"
-    assert [problem.path for problem in reading.warnings] == ["$.supportedInterfaces"]
+    assert result.spec_version == "0.2"
+    assert result.record.endpoint == "https://desk.example.com/"
+    assert [problem.path for problem in result.warnings] == ["$.supportedInterfaces"]
 
 
-# What every card says
+# Common members
 
 
 @pytest.mark.parametrize("name", [None, "", "  ", 5, ["Desk"]])
-def test_a_card_needs_a_name(name):
-    assert errors(card(name=name)) == ["$.name"]
+def test_name_is_required(name):
+    assert get_error_paths(make_card(name=name)) == ["$.name"]
 
 
 @pytest.mark.parametrize("key", ["description", "version", "capabilities"])
-def test_members_that_a2a_requires_may_be_missing_with_a_warning(key):
-    document = card()
+def test_missing_description_version_or_capabilities_is_a_warning(key):
+    document = make_card()
     del document[key]
 
-    assert read(document).valid
-    assert warnings(document) == warnings(card(**{key: None})) == [f"$.{key}"]
-
-
-def test_a_version_that_is_a_number_is_ignored_with_a_warning():
-    reading = read(card(version=1.0))
-
-    assert reading.record.version == ""
-    assert [problem.path for problem in reading.warnings] == ["$.version"]
-
-
-def test_texts_over_their_limit_are_errors_at_their_path():
-    document = card(name="n" * 301, description="d" * 20_001, version="v" * 256)
-
-    assert errors(document) == ["$.name", "$.description", "$.version"]
-
-
-def test_unknown_members_are_told_with_their_path_wherever_they_stand():
-    document = v1_card(
-        RPC | {"transport": "x"},
-        skills=[skill(cost=1)],
-        provider={"organization": "Example", "team": "x"},
-        capabilities={"extensions": [{"uri": "urn:a", "since": 1}], "teleport": True},
-        **{"odd key": 1},
+    assert parse_card(document).is_valid
+    assert (
+        get_warning_paths(document)
+        == get_warning_paths(make_card(**{key: None}))
+        == [f"$.{key}"]
     )
 
-    assert read(document).valid
-    assert sorted(warnings(document)) == [
+
+def test_numeric_version_is_ignored_with_a_warning():
+    result = parse_card(make_card(version=1.0))
+
+    assert result.record.version == ""
+    assert [problem.path for problem in result.warnings] == ["$.version"]
+
+
+def test_texts_over_their_limit_are_errors_with_paths():
+    document = make_card(name="n" * 301, description="d" * 20_001, version="v" * 256)
+
+    assert get_error_paths(document) == ["$.name", "$.description", "$.version"]
+
+
+def test_unknown_members_are_warnings_with_paths_at_every_level():
+    document = make_v1_card(
+        JSONRPC_INTERFACE | {"transport": "x"},
+        skills=[make_skill(cost=1)],
+        provider={"organization": "Example", "team": "x"},
+        capabilities={"extensions": [{"uri": "urn:a", "since": 1}], "teleport": True},
+        **{"unknown key": 1},
+    )
+
+    assert parse_card(document).is_valid
+    assert sorted(get_warning_paths(document)) == [
         "$.capabilities.extensions[0].since",
         "$.capabilities.teleport",
         "$.provider.team",
         "$.skills[0].cost",
         "$.supportedInterfaces[0].transport",
-        "$['odd key']",
+        "$['unknown key']",
     ]
 
 
-def test_every_fault_of_a_card_is_told():
+def test_all_errors_of_a_card_are_reported():
     document = {"name": "", "url": "javascript:alert(1)", "skills": [{}, 5]}
 
-    assert errors(document) == [
+    assert get_error_paths(document) == [
         "$.url",
         "$.name",
         "$.skills[0].name",
@@ -280,8 +298,8 @@ def test_every_fault_of_a_card_is_told():
 # Provider
 
 
-def test_the_provider_has_a_name_and_a_web_address():
-    provider = read(sample("v03_booking")).record.provider
+def test_provider_has_organization_and_url():
+    provider = parse_card(load_sample("v03_booking")).record.provider
 
     assert provider == ProviderRecord(
         "Example Travel", url="https://travel.example.com"
@@ -289,11 +307,11 @@ def test_the_provider_has_a_name_and_a_web_address():
 
 
 @pytest.mark.parametrize("provider", [None, {}])
-def test_a_card_may_have_no_provider(provider):
-    reading = read(card(provider=provider))
+def test_provider_may_be_missing(provider):
+    result = parse_card(make_card(provider=provider))
 
-    assert reading.record.provider is None
-    assert not reading.warnings
+    assert result.record.provider is None
+    assert not result.warnings
 
 
 @pytest.mark.parametrize(
@@ -304,130 +322,16 @@ def test_a_card_may_have_no_provider(provider):
         ({"organization": "  "}, "$.provider.organization"),
     ],
 )
-def test_a_provider_without_a_name_is_ignored_with_a_warning(provider, path):
-    reading = read(card(provider=provider))
+def test_provider_without_organization_is_ignored_with_a_warning(provider, path):
+    result = parse_card(make_card(provider=provider))
 
-    assert reading.record.provider is None
-    assert [problem.path for problem in reading.warnings] == [path]
-
-
-def test_a_provider_s_address_that_is_no_link_is_ignored_with_a_warning():
-    stated = {"organization": "Example", "url": "javascript:alert(1)"}
-    reading = read(card(provider=stated))
-
-    assert reading.record.provider == ProviderRecord("Example", url="")
-    assert [problem.path for problem in reading.warnings] == ["$.provider.url"]
+    assert result.record.provider is None
+    assert [problem.path for problem in result.warnings] == [path]
 
 
-# Extensions and features
+def test_invalid_provider_url_is_ignored_with_a_warning():
+    provider = {"organization": "Example", "url": "javascript:alert(1)"}
+    result = parse_card(make_card(provider=provider))
 
-
-def test_an_extension_is_named_by_its_uri():
-    first, second = offers(sample("v03_booking"), "a2a.extension")
-
-    assert first.description == "Signed receipts"
-    assert first.properties == {
-        "uri": "https://example.org/ext/receipts/v1",
-        "required": True,
-        "params": {"currency": "EUR"},
-    }
-    assert second.properties == {
-        "uri": "https://example.org/ext/tracing/v2",
-        "required": False,
-    }
-
-
-@pytest.mark.parametrize("extension", [{}, {"uri": " "}, {"uri": 5}])
-def test_an_extension_without_a_uri_is_ignored_with_a_warning(extension):
-    document = card(capabilities={"extensions": [extension, {"uri": "urn:a"}]})
-
-    assert [each.name for each in offers(document, "a2a.extension")] == ["urn:a"]
-    assert "$.capabilities.extensions[0]" in warnings(document)
-
-
-def test_an_extension_is_required_only_when_it_says_so():
-    document = card(capabilities={"extensions": [{"uri": "urn:a", "required": "no"}]})
-
-    assert offers(document, "a2a.extension")[0].required is False
-    assert warnings(document) == ["$.capabilities.extensions[0].required"]
-
-
-def test_flags_are_features_true_or_false():
-    assert features(sample("v02_translator")) == {
-        "transport.streaming": True,
-        "transport.pushNotifications": False,
-        "a2a.stateTransitionHistory": True,
-        "output.supportedMimeTypes": ["text/plain", "application/json"],
-        "multimodal.input.pdf": True,
-    }
-
-
-def test_modes_of_the_card_and_of_any_skill_say_what_goes_in_and_comes_out():
-    draw = {"name": "draw", "outputModes": ["image/png", "text", "*/*"]}
-    hear = {"name": "hear", "inputModes": [" Audio/WAV", "video/*", "application/pdf"]}
-    document = card(
-        skills=[draw, hear],
-        defaultInputModes=["image/jpeg"],
-        defaultOutputModes=["text/plain; charset=utf-8", "image/png"],
-    )
-
-    assert features(document) == {
-        "output.supportedMimeTypes": ["text/plain; charset=utf-8", "image/png"],
-        "multimodal.input.image": True,
-        "multimodal.input.audio": True,
-        "multimodal.input.video": True,
-        "multimodal.input.pdf": True,
-        "multimodal.output.image": True,
-    }
-
-
-def test_documentation_is_where_the_card_says():
-    told = features(card(documentationUrl="https://d.example/docs"))
-
-    assert told["identity.documentationUrl"] == "https://d.example/docs"
-
-
-@pytest.mark.parametrize("value", [True, False])
-def test_the_extended_card_is_one_feature_in_either_spelling(value):
-    older = card(supportsAuthenticatedExtendedCard=value)
-    newer = card(capabilities={"extendedAgentCard": value})
-
-    assert features(older)["a2a.extendedAgentCard"] is value
-    assert features(older) == features(newer)
-
-
-def test_the_newer_spelling_of_the_extended_card_wins():
-    document = card(
-        capabilities={"extendedAgentCard": False},
-        supportsAuthenticatedExtendedCard=True,
-    )
-
-    assert features(document)["a2a.extendedAgentCard"] is False
-
-
-@pytest.mark.parametrize(
-    ("members", "path"),
-    [
-        ({"capabilities": {"streaming": "yes"}}, "$.capabilities.streaming"),
-        ({"capabilities": ["streaming"]}, "$.capabilities"),
-        (
-            {"supportsAuthenticatedExtendedCard": 1},
-            "$.supportsAuthenticatedExtendedCard",
-        ),
-    ],
-)
-def test_a_flag_that_is_neither_true_nor_false_is_ignored_with_a_warning(members, path):
-    assert features(card(**members)) == {"output.supportedMimeTypes": ["text/plain"]}
-    assert warnings(card(**members)) == [path]
-
-
-def test_a_card_that_declares_nothing_has_no_features():
-    assert features(card(defaultOutputModes=[], security=[])) == {}
-
-
-def test_default_modes_are_texts_wherever_they_are_shown():
-    document = card(defaultOutputModes=["a/b", {"type": "c/d"}], skills=[skill()])
-
-    assert features(document) == {"output.supportedMimeTypes": ["a/b"]}
-    assert properties(document, "a2a.skill")[0]["output_modes"] == ["a/b"]
-    assert warnings(document) == ["$.defaultOutputModes[1]"]
+    assert result.record.provider == ProviderRecord("Example", url="")
+    assert [problem.path for problem in result.warnings] == ["$.provider.url"]

@@ -1,4 +1,4 @@
-"""Cards at large: invented at random, read by others, and met in the world."""
+"""Tests with random cards, with a2a-sdk and with collected real cards."""
 
 import copy
 import json
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from capabilities.protocols.a2a.features import FLAGS
 from capabilities.protocols.a2a.parser import (
-    CARD_MEMBERS,
+    AGENT_CARD_MEMBERS,
     EXTENSION_MEMBERS,
     INTERFACE_MEMBERS,
     SKILL_MEMBERS,
@@ -21,7 +21,7 @@ from capabilities.protocols.a2a.security import (
     WRAPPERS,
 )
 
-from .a2a_reading import CARDS, ROOT, card, read, sample
+from .a2a_cards import ROOT, SAMPLE_NAMES, load_sample, make_card, parse_card
 
 SAMPLES = ROOT.parent / "shared/protocols/samples/a2a"
 
@@ -42,8 +42,8 @@ INNER_MEMBERS = sorted(
         "transport",
     }
 )
-tame_texts = st.text(max_size=20).filter(lambda text: "\0" not in text)
-wild_texts = st.text(st.characters(), max_size=20) | st.sampled_from(
+plain_texts = st.text(max_size=20).filter(lambda text: "\0" not in text)
+unusual_texts = st.text(st.characters(), max_size=20) | st.sampled_from(
     [
         "https://a.example.com/",
         "javascript:alert(1)",
@@ -57,24 +57,25 @@ wild_texts = st.text(st.characters(), max_size=20) | st.sampled_from(
 
 
 def json_values(texts):
-    """Anything JSON can say, in these texts and the words of a card."""
+    """Return a strategy for any JSON value, with the given texts and card members."""
     numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     keys = st.sampled_from(INNER_MEMBERS) | texts
     return st.recursive(
         st.none() | st.booleans() | numbers | texts,
-        lambda inside: (
-            st.lists(inside, max_size=4) | st.dictionaries(keys, inside, max_size=6)
+        lambda children: (
+            st.lists(children, max_size=4) | st.dictionaries(keys, children, max_size=6)
         ),
         max_leaves=20,
     )
 
 
 documents = st.dictionaries(
-    st.sampled_from(sorted(CARD_MEMBERS)) | wild_texts, json_values(wild_texts)
+    st.sampled_from(sorted(AGENT_CARD_MEMBERS)) | unusual_texts,
+    json_values(unusual_texts),
 )
 
 # Members of the right shape, so that most of these cards are valid.
-values = json_values(tame_texts)
+values = json_values(plain_texts)
 names = st.sampled_from(["same", "other", "n" * 500])
 urls = st.sampled_from(["https://a.example.com/", "https://b.example.com/" + "b" * 600])
 skills = st.fixed_dictionaries(
@@ -89,84 +90,94 @@ schemes = st.fixed_dictionaries(
     optional={"in": values, "key": values, "flows": values, "x": values},
 )
 signatures = st.fixed_dictionaries(
-    {"protected": tame_texts | st.just("eyJhbGciOiJFUzI1NiIsImtpZCI6ImEifQ")},
+    {"protected": plain_texts | st.just("eyJhbGciOiJFUzI1NiIsImtpZCI6ImEifQ")},
     optional={"header": values, "signature": values},
 )
 cards = st.fixed_dictionaries(
     {"skills": st.lists(skills, max_size=6)},
     optional={
         "supportedInterfaces": st.lists(interfaces, max_size=6),
-        "securitySchemes": st.dictionaries(tame_texts, schemes, max_size=3),
+        "securitySchemes": st.dictionaries(plain_texts, schemes, max_size=3),
         "signatures": st.lists(signatures, max_size=4),
         "capabilities": st.dictionaries(st.sampled_from(sorted(FLAGS)), values),
         "provider": values,
         "defaultOutputModes": values,
     },
-).map(lambda members: card(**members))
+).map(lambda members: make_card(**members))
 
 
 @given(documents | cards)
-def test_no_document_is_too_odd_to_be_examined(document):
-    reading = read(document)
+def test_parser_handles_any_document(document):
+    result = parse_card(document)
 
-    assert reading.is_valid or reading.errors
-    for problem in (*reading.errors, *reading.warnings):
+    assert result.is_valid or result.errors
+    for problem in (*result.errors, *result.warnings):
         assert problem.path.startswith("$")
         assert f"{problem.path}: {problem.message}".encode()
 
 
 @given(cards)
-def test_what_a_valid_card_offers_can_be_stored_and_made_again(document):
-    reading = read(document)
-    assume(reading.is_valid)
+def test_capabilities_of_valid_card_survive_storage_round_trip(document):
+    result = parse_card(document)
+    assume(result.is_valid)
 
-    offered = reading.record.capabilities
-    assert len({(each.kind, each.name) for each in offered}) == len(offered)
-    for each in offered:
-        stored = json.loads(json.dumps(each.properties, allow_nan=False))
-        assert type(each).from_stored(each.name, each.description, stored) == each
-        assert not list(each.validate())
+    capabilities = result.record.capabilities
+    assert len(
+        {(capability.kind, capability.name) for capability in capabilities}
+    ) == len(capabilities)
+    for capability in capabilities:
+        stored = json.loads(json.dumps(capability.properties, allow_nan=False))
+        assert (
+            type(capability).from_stored(
+                capability.name, capability.description, stored
+            )
+            == capability
+        )
+        assert not list(capability.validate())
 
 
-# What a2a-sdk reads in the same cards
+# Comparison with a2a-sdk
 
 
-@pytest.mark.parametrize("name", CARDS)
-def test_the_sdk_reads_the_same_in_a_card(name):
-    theirs = parse_agent_card(copy.deepcopy(sample(name)))
-    ours = read(sample(name)).record
+@pytest.mark.parametrize("name", SAMPLE_NAMES)
+def test_sdk_parses_the_same_name_version_and_skills(name):
+    sdk_card = parse_agent_card(copy.deepcopy(load_sample(name)))
+    record = parse_card(load_sample(name)).record
 
-    assert (ours.name, ours.version) == (theirs.name, theirs.version)
+    assert (record.name, record.version) == (sdk_card.name, sdk_card.version)
     assert [
-        (each.name, each.tags) for each in ours.capabilities if each.kind == "a2a.skill"
-    ] == [(each.name, list(each.tags)) for each in theirs.skills]
+        (capability.name, capability.tags)
+        for capability in record.capabilities
+        if capability.kind == "a2a.skill"
+    ] == [(skill.name, list(skill.tags)) for skill in sdk_card.skills]
 
 
-@pytest.mark.parametrize("name", CARDS)
-def test_the_sdk_finds_the_same_interfaces_in_the_same_order(name):
-    theirs = parse_agent_card(copy.deepcopy(sample(name)))
-    ours = read(sample(name)).record
+@pytest.mark.parametrize("name", SAMPLE_NAMES)
+def test_sdk_parses_the_same_interfaces_in_order(name):
+    sdk_card = parse_agent_card(copy.deepcopy(load_sample(name)))
+    record = parse_card(load_sample(name)).record
 
     assert [
-        (each.url, each.binding)
-        for each in ours.capabilities
-        if each.kind == "a2a.interface"
+        (interface.url, interface.binding)
+        for interface in record.capabilities
+        if interface.kind == "a2a.interface"
     ] == list(
         dict.fromkeys(
-            (each.url, each.protocol_binding) for each in theirs.supported_interfaces
+            (interface.url, interface.protocol_binding)
+            for interface in sdk_card.supported_interfaces
         )
     )
 
 
-# Cards from the world, where the folder is at hand
+# Collected cards, if the folder exists
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason=f"no sample cards in {SAMPLES}")
-def test_cards_from_the_world_are_valid_and_what_is_none_is_refused():
+def test_collected_cards_are_valid_and_other_files_are_refused():
     paths = sorted(SAMPLES.glob("*.json"))
     assert paths
 
     for path in paths:
-        reading = read(json.loads(path.read_text()), protocol="")
-        assert reading.is_valid is not path.name.startswith("notcard_"), path.name
-        assert reading.is_valid or "is not a definition" in reading.errors[0].message
+        result = parse_card(json.loads(path.read_text()), protocol="")
+        assert result.is_valid is not path.name.startswith("notcard_"), path.name
+        assert result.is_valid or "is not a definition" in result.errors[0].message

@@ -2,106 +2,140 @@ import pytest
 
 from capabilities.problems import Problem
 
-from .a2a_reading import (
-    RPC,
-    card,
-    errors,
-    offers,
-    properties,
-    read,
-    sample,
-    v1_card,
-    warnings,
+from .a2a_cards import (
+    JSONRPC_INTERFACE,
+    get_capabilities,
+    get_error_paths,
+    get_names,
+    get_properties,
+    get_warning_paths,
+    load_sample,
+    make_card,
+    make_v1_card,
+    parse_card,
 )
 
 
-def test_the_address_of_an_older_card_speaks_json_rpc_unless_it_says_otherwise():
-    [plain] = properties(card(), "a2a.interface")
-    [other] = properties(card(preferredTransport="GRPC"), "a2a.interface")
+def test_v0_card_url_defaults_to_jsonrpc_binding():
+    [default] = get_properties(make_card(), "a2a.interface")
+    [declared] = get_properties(make_card(preferredTransport="GRPC"), "a2a.interface")
 
-    assert plain == {
+    assert default == {
         "url": "https://desk.example.com/",
         "binding": "JSONRPC",
         "protocol_version": "",
     }
-    assert other["binding"] == "GRPC"
+    assert declared["binding"] == "GRPC"
 
 
-def test_an_interface_stated_twice_is_one_interface():
-    found = offers(sample("v03_booking"), "a2a.interface")
+def test_repeated_interface_is_listed_once():
+    interfaces = get_capabilities(load_sample("v03_booking"), "a2a.interface")
 
-    assert [(each.url, each.binding) for each in found] == [
+    assert [(interface.url, interface.binding) for interface in interfaces] == [
         ("https://booking.example.com/rpc", "JSONRPC"),
         ("https://booking.example.com/rpc", "HTTP+JSON"),
         ("grpc.booking.example.com:443", "GRPC"),
     ]
 
 
-def test_interfaces_keep_their_order_and_the_first_is_the_endpoint():
-    second, first = RPC | {"url": "https://b.example.com/"}, RPC
-    document = v1_card(first, second, first)
+def test_interfaces_keep_order_and_first_is_the_endpoint():
+    second, first = (
+        JSONRPC_INTERFACE | {"url": "https://b.example.com/"},
+        JSONRPC_INTERFACE,
+    )
+    document = make_v1_card(first, second, first)
 
-    assert [each.name for each in offers(document, "a2a.interface")] == [
+    assert get_names(document, "a2a.interface") == [
         "https://desk.example.com/rpc",
         "https://b.example.com/",
     ]
-    assert read(document).record.endpoint == "https://desk.example.com/rpc"
+    assert parse_card(document).record.endpoint == "https://desk.example.com/rpc"
 
 
-def test_one_address_with_two_bindings_has_two_names():
-    found = offers(v1_card(RPC, RPC | {"protocolBinding": "GRPC"}), "a2a.interface")
+def test_interfaces_with_same_url_get_binding_in_name():
+    interfaces = get_capabilities(
+        make_v1_card(
+            JSONRPC_INTERFACE, JSONRPC_INTERFACE | {"protocolBinding": "GRPC"}
+        ),
+        "a2a.interface",
+    )
 
-    assert [each.name for each in found] == [RPC["url"], f"{RPC['url']}#GRPC"]
-
-
-def test_one_address_in_two_protocol_versions_is_two_interfaces():
-    document = v1_card(*(RPC | {"protocolVersion": v} for v in ("1.0", "0.3", "0.2")))
-
-    found = offers(document, "a2a.interface")
-    assert [each.protocol_version for each in found] == ["1.0", "0.3", "0.2"]
-    assert [each.name for each in found] == [
-        RPC["url"],
-        f"{RPC['url']}#JSONRPC",
-        f"{RPC['url']} (2)",
+    assert [interface.name for interface in interfaces] == [
+        JSONRPC_INTERFACE["url"],
+        f"{JSONRPC_INTERFACE['url']}#GRPC",
     ]
 
 
-def test_the_tenants_of_one_address_are_kept_apart():
-    document = v1_card(RPC | {"tenant": "north"}, RPC | {"tenant": "south"}, RPC)
+def test_protocol_versions_of_one_url_are_separate_interfaces():
+    document = make_v1_card(
+        *(
+            JSONRPC_INTERFACE | {"protocolVersion": version}
+            for version in ("1.0", "0.3", "0.2")
+        )
+    )
 
-    tenants = [each.tenant for each in offers(document, "a2a.interface")]
+    interfaces = get_capabilities(document, "a2a.interface")
+    assert [interface.protocol_version for interface in interfaces] == [
+        "1.0",
+        "0.3",
+        "0.2",
+    ]
+    assert [interface.name for interface in interfaces] == [
+        JSONRPC_INTERFACE["url"],
+        f"{JSONRPC_INTERFACE['url']}#JSONRPC",
+        f"{JSONRPC_INTERFACE['url']} (2)",
+    ]
+
+
+def test_tenants_of_one_url_are_separate_interfaces():
+    document = make_v1_card(
+        JSONRPC_INTERFACE | {"tenant": "north"},
+        JSONRPC_INTERFACE | {"tenant": "south"},
+        JSONRPC_INTERFACE,
+    )
+
+    tenants = [
+        interface.tenant for interface in get_capabilities(document, "a2a.interface")
+    ]
     assert tenants == ["north", "south", None]
-    assert "tenant" not in properties(document, "a2a.interface")[2]
+    assert "tenant" not in get_properties(document, "a2a.interface")[2]
 
 
-def test_a_long_address_is_cut_in_its_name_and_whole_in_its_url():
+def test_long_url_is_cut_in_interface_name_only():
     url = "https://desk.example.com/" + "a" * 600
-    document = v1_card(*(RPC | {"url": url, "protocolBinding": b} for b in "ABC"))
+    document = make_v1_card(
+        *(
+            JSONRPC_INTERFACE | {"url": url, "protocolBinding": binding}
+            for binding in "ABC"
+        )
+    )
 
-    found = offers(document, "a2a.interface")
-    assert {each.url for each in found} == {url}
-    assert found[0].name == url[:499] + "…"
-    assert len({each.name for each in found}) == 3
-    assert read(document).record.endpoint == url
+    interfaces = get_capabilities(document, "a2a.interface")
+    assert {interface.url for interface in interfaces} == {url}
+    assert interfaces[0].name == url[:499] + "…"
+    assert len({interface.name for interface in interfaces}) == 3
+    assert parse_card(document).record.endpoint == url
 
 
-def test_an_interface_without_binding_or_version_is_read_with_a_warning():
-    document = v1_card({"url": "https://desk.example.com/"})
+def test_interface_without_binding_or_version_is_a_warning():
+    document = make_v1_card({"url": "https://desk.example.com/"})
 
-    assert read(document).valid
-    assert warnings(document) == [
+    assert parse_card(document).is_valid
+    assert get_warning_paths(document) == [
         "$.supportedInterfaces[0].protocolBinding",
         "$.supportedInterfaces[0].protocolVersion",
     ]
-    other = card(additionalInterfaces=[{"url": "https://b.example.com/"}])
-    assert warnings(other) == ["$.additionalInterfaces[0].transport"]
+    older_document = make_card(additionalInterfaces=[{"url": "https://b.example.com/"}])
+    assert get_warning_paths(older_document) == ["$.additionalInterfaces[0].transport"]
 
 
-def test_an_interface_needs_an_address():
-    document = v1_card(RPC, {"protocolBinding": "GRPC", "protocolVersion": "1.0"})
+def test_interface_url_is_required():
+    document = make_v1_card(
+        JSONRPC_INTERFACE, {"protocolBinding": "GRPC", "protocolVersion": "1.0"}
+    )
 
-    assert "$.supportedInterfaces[1].url" in errors(document)
-    assert not warnings(document)
+    assert "$.supportedInterfaces[1].url" in get_error_paths(document)
+    assert not get_warning_paths(document)
 
 
 @pytest.mark.parametrize(
@@ -115,48 +149,57 @@ def test_an_interface_needs_an_address():
         "https://desk.example.com/" + "a" * 2_000,
     ],
 )
-def test_an_endpoint_must_be_a_web_address(url):
-    assert errors(card(url=url)) == ["$.url"]
-    assert errors(v1_card(RPC | {"url": url})) == ["$.supportedInterfaces[0]"]
+def test_endpoint_must_be_a_web_url(url):
+    assert get_error_paths(make_card(url=url)) == ["$.url"]
+    assert get_error_paths(make_v1_card(JSONRPC_INTERFACE | {"url": url})) == [
+        "$.supportedInterfaces[0]"
+    ]
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "grpc.example.com:443"])
-def test_beside_a_web_address_another_target_is_listed_but_is_no_endpoint(url):
-    reading = read(v1_card(RPC | {"url": url}, RPC))
+def test_other_url_is_listed_but_not_used_as_endpoint(url):
+    result = parse_card(
+        make_v1_card(JSONRPC_INTERFACE | {"url": url}, JSONRPC_INTERFACE)
+    )
 
-    assert reading.is_valid
-    assert reading.record.endpoint == RPC["url"]
-    assert [each.name for each in reading.record.capabilities[:2]] == [url, RPC["url"]]
-    message = "url must be an http or https URL; shown, never opened"
-    assert reading.warnings == [Problem("$.supportedInterfaces[0]", message)]
+    assert result.is_valid
+    assert result.record.endpoint == JSONRPC_INTERFACE["url"]
+    assert [capability.name for capability in result.record.capabilities[:2]] == [
+        url,
+        JSONRPC_INTERFACE["url"],
+    ]
+    message = "url must be an http or https URL; listed, but not used"
+    assert result.warnings == [Problem("$.supportedInterfaces[0]", message)]
 
 
 @pytest.mark.parametrize("url", ["", "  ", None])
-def test_an_older_card_without_any_address_is_refused(url):
-    [problem] = read(card(url=url)).errors
+def test_v0_card_without_url_is_refused(url):
+    [problem] = parse_card(make_card(url=url)).errors
 
     assert problem.path == "$.url"
-    assert "names no endpoint" in problem.message
+    assert "the card has no endpoint" in problem.message
 
 
 @pytest.mark.parametrize("members", [{}, {"supportedInterfaces": []}])
-def test_a_card_without_interfaces_is_refused(members):
-    document = card(protocolVersion="0.3.0", **members)
+def test_card_without_interfaces_is_refused(members):
+    document = make_card(protocolVersion="0.3.0", **members)
     del document["url"]
 
-    assert errors(document) == ["$.supportedInterfaces"]
+    assert get_error_paths(document) == ["$.supportedInterfaces"]
 
 
-def test_an_address_that_is_no_text_is_told_even_where_another_one_serves():
-    others = [{"url": "https://b.example.com/", "transport": "GRPC"}]
-    reading = read(card(url=5, additionalInterfaces=others))
+def test_url_of_another_type_is_a_warning():
+    interfaces = [{"url": "https://b.example.com/", "transport": "GRPC"}]
+    result = parse_card(make_card(url=5, additionalInterfaces=interfaces))
 
-    assert reading.record.endpoint == "https://b.example.com/"
-    assert [problem.path for problem in reading.warnings] == ["$.url"]
+    assert result.record.endpoint == "https://b.example.com/"
+    assert [problem.path for problem in result.warnings] == ["$.url"]
 
 
-def test_interfaces_that_are_no_objects_are_errors():
-    assert errors(v1_card(RPC, "https://b.example.com/")) == [
-        "$.supportedInterfaces[1]"
+def test_interfaces_that_are_not_objects_are_errors():
+    assert get_error_paths(
+        make_v1_card(JSONRPC_INTERFACE, "https://b.example.com/")
+    ) == ["$.supportedInterfaces[1]"]
+    assert get_error_paths(make_card(additionalInterfaces={})) == [
+        "$.additionalInterfaces"
     ]
-    assert errors(card(additionalInterfaces={})) == ["$.additionalInterfaces"]

@@ -5,16 +5,17 @@ import pytest
 
 from capabilities.problems import Problem
 
-from .a2a_reading import (
-    card,
-    errors,
-    features,
-    offers,
-    properties,
-    read,
-    sample,
-    skill,
-    warnings,
+from .a2a_cards import (
+    get_capabilities,
+    get_error_paths,
+    get_features,
+    get_names,
+    get_properties,
+    get_warning_paths,
+    load_sample,
+    make_card,
+    make_skill,
+    parse_card,
 )
 
 FLOWS = {
@@ -28,7 +29,7 @@ FLOWS = {
 OIDC_URL = "https://login.example.com/.well-known/openid-configuration"
 METADATA_URL = "https://login.example.com/.well-known/oauth-authorization-server"
 
-# Type, members before revision 1.0, wrapper and members since, and what is kept.
+# Scheme before revision 1.0, scheme since 1.0, and expected properties.
 SCHEMES = [
     (
         {"type": "apiKey", "in": "cookie", "name": "session"},
@@ -56,135 +57,143 @@ SCHEMES = [
     ),
     ({"type": "mutualTLS"}, {"mtlsSecurityScheme": {}}, {"method": ""}),
 ]
-each_scheme = pytest.mark.parametrize(
-    ("older", "newer", "kept"), SCHEMES, ids=[older["type"] for older, _, _ in SCHEMES]
+for_each_scheme = pytest.mark.parametrize(
+    ("older", "newer", "expected"),
+    SCHEMES,
+    ids=[older["type"] for older, _, _ in SCHEMES],
 )
 
 
-def scheme(stated):
-    """The one scheme of a card that states it so."""
-    [found] = offers(card(securitySchemes={"main": stated}), "a2a.security_scheme")
-    return found
+def parse_scheme(definition):
+    """Return the only security scheme of a card with this definition."""
+    [parsed] = get_capabilities(
+        make_card(securitySchemes={"main": definition}), "a2a.security_scheme"
+    )
+    return parsed
 
 
-def protected(header):
+def encode_header(header):
     raw = header if isinstance(header, bytes) else json.dumps(header).encode()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def signed(*signatures):
-    return card(signatures=list(signatures))
+def make_signed_card(*signatures):
+    return make_card(signatures=list(signatures))
 
 
 # Schemes
 
 
-@each_scheme
-def test_a_scheme_reads_the_same_in_every_spelling(older, newer, kept):
-    expected = {"key": "main", "type": older["type"]} | kept
+@for_each_scheme
+def test_scheme_is_parsed_alike_in_every_spelling(older, newer, expected):
+    expected_properties = {"key": "main", "type": older["type"]} | expected
 
-    for stated in (older, newer, older | newer):
-        assert scheme(stated).properties == expected
-        assert scheme(stated).name == older["type"]
-        assert not warnings(card(securitySchemes={"main": stated}))
+    for definition in (older, newer, older | newer):
+        assert parse_scheme(definition).properties == expected_properties
+        assert parse_scheme(definition).name == older["type"]
+        assert not get_warning_paths(make_card(securitySchemes={"main": definition}))
 
 
-@each_scheme
-def test_a_scheme_is_described_in_every_spelling(older, newer, kept):
+@for_each_scheme
+def test_scheme_description_is_parsed_in_every_spelling(older, newer, expected):
     [wrapper] = newer
     inner = newer[wrapper] | {"description": "For staff"}
 
-    assert scheme(older | {"description": "For staff"}).description == "For staff"
-    assert scheme({wrapper: inner}).description == "For staff"
-    assert "description" not in scheme({wrapper: inner}).properties
+    assert parse_scheme(older | {"description": "For staff"}).description == "For staff"
+    assert parse_scheme({wrapper: inner}).description == "For staff"
+    assert "description" not in parse_scheme({wrapper: inner}).properties
 
 
-def test_schemes_of_one_type_are_told_apart_by_their_key():
-    stated = {"type": "http", "scheme": "Basic"}
-    document = card(securitySchemes={"staff": stated, "guests": stated, "": stated})
+def test_schemes_of_one_type_get_key_in_name():
+    definition = {"type": "http", "scheme": "Basic"}
+    document = make_card(
+        securitySchemes={"staff": definition, "guests": definition, "": definition}
+    )
 
-    names = [each.name for each in offers(document, "a2a.security_scheme")]
+    names = get_names(document, "a2a.security_scheme")
     assert names == ["http", "http (guests)", "http (2)"]
 
 
 @pytest.mark.parametrize(
-    ("stated", "name"),
+    ("definition", "name"),
     [({}, "unknown"), ({"type": " "}, "unknown"), ({"type": "magic"}, "magic")],
 )
-def test_a_scheme_of_unknown_type_is_kept_with_a_warning(stated, name):
-    shown = name.replace("unknown", "missing")
-    assert scheme(stated).name == scheme(stated).type == name
-    [problem] = read(card(securitySchemes={"main": stated})).warnings
+def test_scheme_of_unknown_type_is_a_warning(definition, name):
+    shown_type = name.replace("unknown", "missing")
+    assert parse_scheme(definition).name == parse_scheme(definition).type == name
+    [problem] = parse_card(make_card(securitySchemes={"main": definition})).warnings
     assert problem.path == "$.securitySchemes.main"
-    assert problem.message == f"security scheme type is unknown: {shown}"
+    assert problem.message == f"security scheme type is unknown: {shown_type}"
 
 
 @pytest.mark.parametrize("schemes", [[], "none", 5])
-def test_schemes_that_are_no_object_are_ignored_with_a_warning(schemes):
-    document = card(securitySchemes=schemes)
+def test_schemes_that_are_not_an_object_are_ignored_with_a_warning(schemes):
+    document = make_card(securitySchemes=schemes)
 
-    assert offers(document, "a2a.security_scheme") == []
-    assert warnings(document) == ["$.securitySchemes"]
-
-
-def test_a_scheme_that_is_no_object_is_told():
-    document = card(securitySchemes={"my key": "Bearer"})
-
-    assert scheme("Bearer").name == "unknown"
-    assert "$.securitySchemes['my key']" in warnings(document)
+    assert get_capabilities(document, "a2a.security_scheme") == []
+    assert get_warning_paths(document) == ["$.securitySchemes"]
 
 
-def test_unknown_members_of_a_scheme_are_kept_and_told():
-    stated = {"type": "http", "scheme": "Basic", "xRealm": "desk"}
+def test_scheme_that_is_not_an_object_is_a_warning():
+    document = make_card(securitySchemes={"my key": "Bearer"})
+
+    assert parse_scheme("Bearer").name == "unknown"
+    assert "$.securitySchemes['my key']" in get_warning_paths(document)
+
+
+def test_unknown_scheme_members_are_stored_with_a_warning():
+    flat = {"type": "http", "scheme": "Basic", "xRealm": "desk"}
     wrapped = {"httpAuthSecurityScheme": {"scheme": "Basic", "xRealm": "desk"}}
 
-    assert scheme(stated).properties["x_realm"] == "desk"
-    assert scheme(wrapped).properties == scheme(stated).properties
-    place = "$.securitySchemes.main"
-    assert warnings(card(securitySchemes={"main": stated})) == [f"{place}.xRealm"]
-    assert warnings(card(securitySchemes={"main": wrapped})) == [
-        f"{place}.httpAuthSecurityScheme.xRealm"
+    assert parse_scheme(flat).properties["x_realm"] == "desk"
+    assert parse_scheme(wrapped).properties == parse_scheme(flat).properties
+    path = "$.securitySchemes.main"
+    assert get_warning_paths(make_card(securitySchemes={"main": flat})) == [
+        f"{path}.xRealm"
+    ]
+    assert get_warning_paths(make_card(securitySchemes={"main": wrapped})) == [
+        f"{path}.httpAuthSecurityScheme.xRealm"
     ]
 
 
-def test_no_member_of_a_scheme_hides_what_the_scheme_is():
-    stated = {"type": "apiKey", "key": "X", "method": "Y", "Name": "Z", "kind": "W"}
-    found = scheme(stated)
+def test_unknown_scheme_members_do_not_replace_own_properties():
+    definition = {"type": "apiKey", "key": "X", "method": "Y", "Name": "Z", "kind": "W"}
+    parsed = parse_scheme(definition)
 
-    assert found.properties == {"key": "main", "type": "apiKey", "method": ""}
-    assert type(found).from_stored(found.name, "", found.properties) == found
-    assert len(warnings(card(securitySchemes={"main": stated}))) == 4
+    assert parsed.properties == {"key": "main", "type": "apiKey", "method": ""}
+    assert type(parsed).from_stored(parsed.name, "", parsed.properties) == parsed
+    assert len(get_warning_paths(make_card(securitySchemes={"main": definition}))) == 4
 
 
-def test_a_wrapper_that_is_null_is_none():
-    stated = {"apiKeySecurityScheme": None, "type": "http", "scheme": "Basic"}
+def test_null_scheme_wrapper_is_ignored():
+    definition = {"apiKeySecurityScheme": None, "type": "http", "scheme": "Basic"}
 
-    assert scheme(stated).type == "http"
+    assert parse_scheme(definition).type == "http"
 
 
 @pytest.mark.parametrize(
-    "stated",
+    "definition",
     [
         {"type": "oauth2", "flows": ["implicit"]},
         {"type": "http", "scheme": 5},
         {"type": "apiKey", "in": {}},
     ],
 )
-def test_a_method_that_cannot_be_told_is_empty(stated):
-    assert scheme(stated).method == ""
+def test_scheme_method_is_empty_for_invalid_members(definition):
+    assert parse_scheme(definition).method == ""
 
 
 # Requirements
 
 
-def test_what_a_caller_must_present_is_a_feature_of_the_agent():
+def test_security_requirements_become_a_feature():
     expected = [{"partner": ["book"]}, {"staff": []}]
 
-    assert features(sample("v03_booking"))["security.requirements"] == expected
+    assert get_features(load_sample("v03_booking"))["security.requirements"] == expected
 
 
-def test_what_a_skill_asks_for_is_its_own():
-    rooms, tables = offers(sample("v03_booking"), "a2a.skill")
+def test_skill_keeps_its_own_security_requirements():
+    rooms, tables = get_capabilities(load_sample("v03_booking"), "a2a.skill")
 
     assert rooms.security == [{"partner": ["book"], "staff": []}]
     assert tables.security is None
@@ -203,27 +212,32 @@ REQUIREMENTS = [
 
 
 @pytest.mark.parametrize(("older", "newer"), REQUIREMENTS)
-def test_requirements_read_the_same_in_both_spellings(older, newer):
-    for stated in (
+def test_requirements_are_parsed_alike_in_both_spellings(older, newer):
+    for members in (
         {"security": older},
         {"securityRequirements": newer},
         {"securityRequirements": newer, "security": [{"ignored": []}]},
         {"securityRequirements": None, "security": older},
     ):
-        document = card(skills=[skill(**stated)], **stated)
-        assert features(document)["security.requirements"] == older
-        assert properties(document, "a2a.skill")[0]["security"] == older
-        assert not warnings(document)
+        document = make_card(skills=[make_skill(**members)], **members)
+        assert get_features(document)["security.requirements"] == older
+        assert get_properties(document, "a2a.skill")[0]["security"] == older
+        assert not get_warning_paths(document)
 
 
-def test_a_skill_that_asks_for_nothing_is_not_one_that_does_not_say():
-    document = card(skills=[skill(security=[]), skill(name="Other", security=None)])
+def test_skill_distinguishes_empty_from_missing_security():
+    document = make_card(
+        skills=[make_skill(security=[]), make_skill(name="Other", security=None)]
+    )
 
-    assert [each.security for each in offers(document, "a2a.skill")] == [[], None]
+    assert [skill.security for skill in get_capabilities(document, "a2a.skill")] == [
+        [],
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
-    ("stated", "path"),
+    ("members", "path"),
     [
         ({"security": {"a": []}}, "security"),
         ({"security": [{"a": "x"}]}, "security[0].a"),
@@ -240,102 +254,111 @@ def test_a_skill_that_asks_for_nothing_is_not_one_that_does_not_say():
         ),
     ],
 )
-def test_a_requirement_that_cannot_be_read_is_told(stated, path):
-    assert read(card(**stated)).valid
-    assert warnings(card(**stated)) == [f"$.{path}"]
-    assert warnings(card(skills=[skill(**stated)])) == [f"$.skills[0].{path}"]
+def test_invalid_requirement_is_a_warning_with_path(members, path):
+    assert parse_card(make_card(**members)).is_valid
+    assert get_warning_paths(make_card(**members)) == [f"$.{path}"]
+    assert get_warning_paths(make_card(skills=[make_skill(**members)])) == [
+        f"$.skills[0].{path}"
+    ]
 
 
-def test_a_requirement_that_is_no_object_is_an_error():
-    assert errors(card(security=["a"])) == ["$.security[0]"]
+def test_requirement_that_is_not_an_object_is_an_error():
+    assert get_error_paths(make_card(security=["a"])) == ["$.security[0]"]
 
 
 # Signatures
 
 
-def test_a_signature_is_named_by_its_algorithm():
-    [found] = offers(sample("v03_booking"), "a2a.signature")
+def test_signature_is_named_by_its_algorithm():
+    [signature] = get_capabilities(load_sample("v03_booking"), "a2a.signature")
 
-    assert found.name == "ES256"
-    assert found.properties == {
+    assert signature.name == "ES256"
+    assert signature.properties == {
         "algorithm": "ES256",
         "key_id": "booking-1",
-        "protected": sample("v03_booking")["signatures"][0]["protected"],
+        "protected": load_sample("v03_booking")["signatures"][0]["protected"],
         "signature": "c2lnbmF0dXJlLW9mLXRoZS1ib29raW5nLWRlc2s",
         "header": {"note": "rotated yearly"},
     }
 
 
 @pytest.mark.parametrize("algorithm", ["A", "AB", "ABC", "ABCD"])
-def test_a_header_of_any_length_is_decoded(algorithm):
-    document = signed({"protected": protected({"alg": algorithm}), "header": {}})
+def test_signature_header_of_any_length_is_decoded(algorithm):
+    document = make_signed_card(
+        {"protected": encode_header({"alg": algorithm}), "header": {}}
+    )
 
-    [found] = offers(document, "a2a.signature")
-    assert found.name == algorithm
-    assert "header" not in found.properties
+    [signature] = get_capabilities(document, "a2a.signature")
+    assert signature.name == algorithm
+    assert "header" not in signature.properties
 
 
-def test_signatures_of_one_algorithm_are_told_apart_by_their_key():
+def test_signatures_of_one_algorithm_get_key_id_in_name():
     headers = [{"alg": "ES256", "kid": kid} for kid in ("a", "b", "")]
-    document = signed(*({"protected": protected(header)} for header in headers))
+    document = make_signed_card(
+        *({"protected": encode_header(header)} for header in headers)
+    )
 
-    names = [each.name for each in offers(document, "a2a.signature")]
+    names = get_names(document, "a2a.signature")
     assert names == ["ES256", "ES256:b", "ES256 (2)"]
 
 
 @pytest.mark.parametrize(
-    "stated",
+    "encoded",
     [
         "",
         "?",
         "größe",
-        protected(b"not JSON"),
-        protected(b"\xff\xfe"),
-        protected([]),
-        protected({}),
-        protected({"alg": 5}),
-        protected({"alg": "  "}),
-        protected({"alg": "ES\x00256"}),
-        protected(rb'{"alg": "\ud800"}'),
-        protected(b"[" * 5_000),
-        protected(b'{"alg": ' + b"9" * 5_000 + b"}"),
+        encode_header(b"not JSON"),
+        encode_header(b"\xff\xfe"),
+        encode_header([]),
+        encode_header({}),
+        encode_header({"alg": 5}),
+        encode_header({"alg": "  "}),
+        encode_header({"alg": "ES\x00256"}),
+        encode_header(rb'{"alg": "\ud800"}'),
+        encode_header(b"[" * 5_000),
+        encode_header(b'{"alg": ' + b"9" * 5_000 + b"}"),
     ],
 )
-def test_a_header_that_names_no_algorithm_is_told_and_the_signature_kept(stated):
-    document = signed({"protected": stated, "signature": "c2ln"})
+def test_signature_header_without_algorithm_is_a_warning(encoded):
+    document = make_signed_card({"protected": encoded, "signature": "c2ln"})
 
-    [found] = offers(document, "a2a.signature")
-    assert found.name == found.algorithm == "unknown"
-    assert (found.protected, found.signature) == (stated, "c2ln")
-    assert read(document).warnings == [
+    [signature] = get_capabilities(document, "a2a.signature")
+    assert signature.name == signature.algorithm == "unknown"
+    assert (signature.protected, signature.signature) == (encoded, "c2ln")
+    assert parse_card(document).warnings == [
         Problem(
             "$.signatures[0].protected",
-            "is no base64url JSON header that names an algorithm",
+            "should be a base64url-encoded JSON header with an alg",
         )
     ]
 
 
 @pytest.mark.parametrize("kid", ["k\0", "\ud800", 5, None, {"a": "\0"}])
-def test_nothing_hostile_gets_out_of_a_header(kid):
-    [found] = offers(
-        signed({"protected": protected({"alg": "ES256", "kid": kid})}), "a2a.signature"
+def test_invalid_key_id_in_signature_header_is_dropped(kid):
+    [signature] = get_capabilities(
+        make_signed_card({"protected": encode_header({"alg": "ES256", "kid": kid})}),
+        "a2a.signature",
     )
 
-    assert found.key_id == ""
-    assert "\0" not in json.dumps(found.properties, ensure_ascii=False)
+    assert signature.key_id == ""
+    assert "\0" not in json.dumps(signature.properties, ensure_ascii=False)
 
 
-def test_an_endless_algorithm_is_an_error_where_the_signature_stands():
-    assert errors(signed({"protected": protected({"alg": "a" * 501})})) == [
-        "$.signatures[0]"
-    ]
+def test_too_long_signature_algorithm_is_an_error_with_path():
+    assert get_error_paths(
+        make_signed_card({"protected": encode_header({"alg": "a" * 501})})
+    ) == ["$.signatures[0]"]
 
 
-def test_a_signature_of_odd_members_is_told():
-    document = signed({"protected": 5, "signature": 5, "header": "x", "extra": 1})
+def test_invalid_signature_members_are_warnings():
+    document = make_signed_card(
+        {"protected": 5, "signature": 5, "header": "x", "extra": 1}
+    )
 
-    assert read(document).valid
-    assert sorted(set(warnings(document))) == [
+    assert parse_card(document).is_valid
+    assert sorted(set(get_warning_paths(document))) == [
         "$.signatures[0].extra",
         "$.signatures[0].header",
         "$.signatures[0].protected",
@@ -345,4 +368,4 @@ def test_a_signature_of_odd_members_is_told():
 
 @pytest.mark.parametrize("signatures", [{}, "x", [5]])
 def test_signatures_must_be_a_list_of_objects(signatures):
-    assert errors(card(signatures=signatures))
+    assert get_error_paths(make_card(signatures=signatures))

@@ -2,22 +2,23 @@ import pytest
 
 from capabilities.problems import Problem
 
-from .a2a_reading import (
-    RPC,
-    card,
-    errors,
-    offers,
-    properties,
-    read,
-    sample,
-    skill,
-    v1_card,
-    warnings,
+from .a2a_cards import (
+    JSONRPC_INTERFACE,
+    get_capabilities,
+    get_error_paths,
+    get_names,
+    get_properties,
+    get_warning_paths,
+    load_sample,
+    make_card,
+    make_skill,
+    make_v1_card,
+    parse_card,
 )
 
 
-def test_a_skill_says_what_it_is_and_what_it_takes():
-    [_, detect] = offers(sample("v02_translator"), "a2a.skill")
+def test_skill_keeps_description_tags_and_modes():
+    [_, detect] = get_capabilities(load_sample("v02_translator"), "a2a.skill")
 
     assert detect.name == "Detect the language"
     assert detect.description == "Names the language of a text"
@@ -30,28 +31,36 @@ def test_a_skill_says_what_it_is_and_what_it_takes():
 
 
 @pytest.mark.parametrize("modes", [{}, {"inputModes": [], "outputModes": None}])
-def test_a_skill_without_modes_has_those_of_the_card(modes):
-    document = card(
+def test_skill_without_modes_inherits_default_modes(modes):
+    document = make_card(
         defaultInputModes=["a/in"],
         defaultOutputModes=["a/out"],
-        skills=[skill(**modes)],
+        skills=[make_skill(**modes)],
     )
 
-    [found] = properties(document, "a2a.skill")
-    assert found["input_modes"] == ["a/in"]
-    assert found["output_modes"] == ["a/out"]
+    [skill_properties] = get_properties(document, "a2a.skill")
+    assert skill_properties["input_modes"] == ["a/in"]
+    assert skill_properties["output_modes"] == ["a/out"]
 
 
-def test_without_default_modes_a_skill_has_none():
-    document = card(skills=[skill()], defaultInputModes=None, defaultOutputModes=None)
+def test_skill_without_default_modes_has_no_modes():
+    document = make_card(
+        skills=[make_skill()], defaultInputModes=None, defaultOutputModes=None
+    )
 
-    [found] = properties(document, "a2a.skill")
-    assert (found["input_modes"], found["output_modes"]) == ([], [])
-    assert warnings(document) == ["$.defaultInputModes", "$.defaultOutputModes"]
+    [skill_properties] = get_properties(document, "a2a.skill")
+    assert (skill_properties["input_modes"], skill_properties["output_modes"]) == (
+        [],
+        [],
+    )
+    assert get_warning_paths(document) == [
+        "$.defaultInputModes",
+        "$.defaultOutputModes",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("tags", "kept", "told"),
+    ("tags", "expected_tags", "warning_paths"),
     [
         (["a", "b"], ["a", "b"], []),
         ([], [], []),
@@ -60,43 +69,50 @@ def test_without_default_modes_a_skill_has_none():
         (["a", 5, "b"], ["a", "b"], ["$.skills[0].tags[1]"]),
     ],
 )
-def test_tags_are_a_list_of_texts_always(tags, kept, told):
-    document = card(skills=[skill(tags=tags)])
+def test_tags_are_always_a_list_of_strings(tags, expected_tags, warning_paths):
+    document = make_card(skills=[make_skill(tags=tags)])
 
-    assert properties(document, "a2a.skill")[0]["tags"] == kept
-    assert warnings(document) == told
+    assert get_properties(document, "a2a.skill")[0]["tags"] == expected_tags
+    assert get_warning_paths(document) == warning_paths
 
 
-def test_skills_that_share_a_name_are_told_apart_by_id():
-    found = [skill(id="one"), skill(id="two"), skill(id=""), skill(id="")]
+def test_skills_with_same_name_get_id_in_name():
+    skills = [
+        make_skill(id="one"),
+        make_skill(id="two"),
+        make_skill(id=""),
+        make_skill(id=""),
+    ]
 
-    names = [each.name for each in offers(card(skills=found), "a2a.skill")]
+    names = get_names(make_card(skills=skills), "a2a.skill")
     assert names == ["Skill", "Skill (two)", "Skill (2)", "Skill (3)"]
 
 
 @pytest.mark.parametrize("skills", [None, {}, "skills", 5, {"a": {"name": "b"}}])
 def test_skills_must_be_a_list(skills):
-    assert read(card(skills=skills)).errors == [
+    assert parse_card(make_card(skills=skills)).errors == [
         Problem("$.skills", "must be a list of objects")
     ]
 
 
-def test_a_card_without_skills_at_all_is_refused():
-    document = v1_card(RPC)
+def test_card_without_skills_member_is_refused():
+    document = make_v1_card(JSONRPC_INTERFACE)
     del document["skills"]
 
-    assert errors(document) == ["$.skills"]
+    assert get_error_paths(document) == ["$.skills"]
 
 
-def test_a_card_may_have_an_empty_list_of_skills():
-    assert read(card(skills=[])).valid
+def test_card_with_empty_skills_is_valid():
+    assert parse_card(make_card(skills=[])).is_valid
 
 
-def test_every_skill_needs_a_name():
-    reading = read(card(skills=[skill(), skill(name=""), skill(name=5)]))
+def test_skill_name_is_required():
+    result = parse_card(
+        make_card(skills=[make_skill(), make_skill(name=""), make_skill(name=5)])
+    )
 
     message = "must be a non-empty string"
-    assert Problem("$.skills[1].name", message) in reading.errors
-    assert Problem("$.skills[2].name", message) in reading.errors
-    assert not any("[0]" in problem.path for problem in reading.errors)
-    assert not reading.warnings
+    assert Problem("$.skills[1].name", message) in result.errors
+    assert Problem("$.skills[2].name", message) in result.errors
+    assert not any("[0]" in problem.path for problem in result.errors)
+    assert not result.warnings

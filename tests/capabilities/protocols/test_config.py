@@ -5,9 +5,9 @@ import pytest
 from capabilities.kinds import discoverable_kinds, kinds, removal_breaks_clients
 from capabilities.parsers import (
     can_be_probed,
-    connection_for,
-    media_type_for,
-    source_for,
+    get_connection,
+    get_media_type,
+    get_source,
     try_parse,
 )
 from capabilities.protocols.config.parser import ConfigCapability, ConfigParser
@@ -15,29 +15,33 @@ from capabilities.protocols.config.parser import ConfigCapability, ConfigParser
 DATA = Path(__file__).parents[2] / "data/config"
 
 
-def sample(name: str) -> bytes:
+def load_sample(name: str) -> bytes:
     return (DATA / name).read_bytes()
 
 
-def agent(*lines: str, name: str = "Analyst") -> bytes:
-    """An agent that can do `a`, unless the lines say otherwise."""
-    listed = [] if any("capabilities:" in x for x in lines) else ["capabilities: [a]"]
-    return "\n".join(["---", f"name: {name}", *listed, *lines, "---", ""]).encode()
+def make_agent(*lines: str, name: str = "Analyst") -> bytes:
+    """Return an agent in YAML, with capability `a` unless the lines have others."""
+    capabilities = (
+        [] if any("capabilities:" in line for line in lines) else ["capabilities: [a]"]
+    )
+    return "\n".join(
+        ["---", f"name: {name}", *capabilities, *lines, "---", ""]
+    ).encode()
 
 
-def told(problems) -> list[tuple[str, str]]:
+def get_messages(problems) -> list[tuple[str, str]]:
     return [(problem.path, problem.message) for problem in problems]
 
 
-def test_the_seeds_own_agent_is_read():
-    reading = try_parse(sample("data_analyzer.md"))
+def test_yaml_agent_is_parsed():
+    result = try_parse(load_sample("data_analyzer.md"))
 
-    assert reading.is_valid
-    assert not reading.warnings
-    assert (reading.protocol, reading.record.name) == ("config", "DataAnalyzer")
-    assert reading.record.endpoint == "config:DataAnalyzer"
-    assert not can_be_probed("config", reading.record.endpoint)
-    analysis, report = reading.record.capabilities
+    assert result.is_valid
+    assert not result.warnings
+    assert (result.protocol, result.record.name) == ("config", "DataAnalyzer")
+    assert result.record.endpoint == "config:DataAnalyzer"
+    assert not can_be_probed("config", result.record.endpoint)
+    analysis, report = result.record.capabilities
     assert (analysis.name, report.name) == ("data-analysis", "report-generation")
     assert analysis.properties == {
         "metadata": {
@@ -49,13 +53,13 @@ def test_the_seeds_own_agent_is_read():
     assert report.metadata["template_support"] is True
 
 
-def test_toml_front_matter_says_the_same():
-    reading = try_parse(sample("translator.md"))
+def test_toml_front_matter_is_parsed():
+    result = try_parse(load_sample("translator.md"))
 
-    record = reading.record
-    assert not reading.warnings
+    record = result.record
+    assert not result.warnings
     assert (record.name, record.version) == ("Translator", "1.2.0")
-    assert record.description == "Translates contracts and keeps their terms of art."
+    assert record.description == "Translates contracts and keeps legal terms."
     assert record.capabilities == (
         ConfigCapability(
             name="translation",
@@ -65,21 +69,21 @@ def test_toml_front_matter_says_the_same():
     )
 
 
-def test_a_whole_file_of_toml_is_an_agent_too():
-    reading = try_parse(sample("reporter.toml"))
+def test_toml_file_is_parsed():
+    result = try_parse(load_sample("reporter.toml"))
 
-    assert reading.record.endpoint == "config:Reporter"
-    assert reading.record.capabilities[0].metadata == {"formats": ["pdf", "html"]}
-    message = "unknown member; kept, not interpreted"
-    assert told(reading.warnings) == [("$.system_prompt", message)]
+    assert result.record.endpoint == "config:Reporter"
+    assert result.record.capabilities[0].metadata == {"formats": ["pdf", "html"]}
+    message = "unknown member; stored, but not interpreted"
+    assert get_messages(result.warnings) == [("$.system_prompt", message)]
 
 
-def test_everything_that_is_wrong_is_told_with_its_path():
-    reading = try_parse(sample("everything_wrong.md"))
+def test_all_problems_are_reported_with_paths():
+    result = try_parse(load_sample("invalid_agent.md"))
 
     kebab = "must be lowercase words joined by hyphens, such as data-analysis"
-    assert reading.protocol == "config"
-    assert told(reading.errors) == [
+    assert result.protocol == "config"
+    assert get_messages(result.errors) == [
         ("$.name", "must be a non-empty string"),
         ("$.capabilities[0]", kebab),
         ("$.capabilities[1]", "is reserved"),
@@ -87,7 +91,7 @@ def test_everything_that_is_wrong_is_told_with_its_path():
         ("$.capabilities[3]", "must be a string"),
         ("$.capabilities[6]", kebab),
     ]
-    assert [problem.path for problem in reading.warnings] == [
+    assert [problem.path for problem in result.warnings] == [
         "$.model",
         "$.description",
         "$.version",
@@ -99,7 +103,7 @@ def test_everything_that_is_wrong_is_told_with_its_path():
 
 
 @pytest.mark.parametrize(
-    ("stated", "version"),
+    ("name", "version"),
     [
         ("a:v2.0", "2.0.0"),
         ("a:v2", "2.0.0"),
@@ -107,80 +111,80 @@ def test_everything_that_is_wrong_is_told_with_its_path():
         ("a:v02.01", "2.1.0"),
     ],
 )
-def test_a_version_in_a_name_is_taken_off_it_with_a_warning(stated, version):
-    reading = try_parse(agent(f"capabilities: ['{stated}']"))
+def test_version_in_name_is_split_off_with_a_warning(name, version):
+    result = try_parse(make_agent(f"capabilities: ['{name}']"))
 
-    assert reading.record.capabilities[0].properties == {
+    assert result.record.capabilities[0].properties == {
         "metadata": {},
         "version": version,
     }
-    message = f"names have no versions; read as 'a' in version {version}"
-    assert told(reading.warnings) == [("$.capabilities[0]", message)]
+    message = f"should not contain a version; read as 'a', version {version}"
+    assert get_messages(result.warnings) == [("$.capabilities[0]", message)]
 
 
 @pytest.mark.parametrize("key", ["a", "'a:v2'"])
-def test_metadata_is_found_under_the_name_with_and_without_its_version(key):
+def test_metadata_is_found_by_name_with_or_without_version(key):
     metadata = f"capability_metadata: {{{key}: {{x: 1}}}}"
-    reading = try_parse(agent("capabilities: ['a:v2']", metadata))
+    result = try_parse(make_agent("capabilities: ['a:v2']", metadata))
 
-    assert reading.record.capabilities[0].metadata == {"x": 1}
-    assert len(reading.warnings) == 1
+    assert result.record.capabilities[0].metadata == {"x": 1}
+    assert len(result.warnings) == 1
 
 
 @pytest.mark.parametrize(
-    "stated",
+    "name",
     [
         *("", "A", "a b", "a_b", "-a", "a-", "a--b", "1a", "ä"),
         *("a:v1.2.3.4", "a:", ":v1", "health", "cap-reg-1", "health:v1", "x" * 101),
     ],
 )
-def test_a_name_that_will_not_do_is_an_error_where_it_stands(stated):
-    reading = try_parse(agent(f"capabilities: [fine, '{stated}']"))
+def test_invalid_name_is_an_error_with_path(name):
+    result = try_parse(make_agent(f"capabilities: [fine, '{name}']"))
 
-    assert [problem.path for problem in reading.errors] == ["$.capabilities[1]"]
-
-
-@pytest.mark.parametrize("stated", ["a", "a1-2b", "translation", "x" * 100, "healthy"])
-def test_other_names_will(stated):
-    assert try_parse(agent(f"capabilities: [{stated}]")).valid
+    assert [problem.path for problem in result.errors] == ["$.capabilities[1]"]
 
 
-def test_a_name_listed_twice_is_kept_once():
-    reading = try_parse(agent("capabilities: [a, b, a, 'a:v2']"))
+@pytest.mark.parametrize("name", ["a", "a1-2b", "translation", "x" * 100, "healthy"])
+def test_valid_name_is_accepted(name):
+    assert try_parse(make_agent(f"capabilities: [{name}]")).is_valid
 
-    assert [c.name for c in reading.record.capabilities] == ["a", "b"]
-    assert [p.path for p in reading.warnings] == [
+
+def test_repeated_name_is_listed_once_with_a_warning():
+    result = try_parse(make_agent("capabilities: [a, b, a, 'a:v2']"))
+
+    assert [capability.name for capability in result.record.capabilities] == ["a", "b"]
+    assert [problem.path for problem in result.warnings] == [
         "$.capabilities[2]",
         "$.capabilities[3]",
         "$.capabilities[3]",
     ]
 
 
-@pytest.mark.parametrize("listed", ["[]", "a", "", "{a: 1}"])
-def test_without_a_list_of_names_it_is_no_agent(listed):
-    reading = try_parse(agent(f"capabilities: {listed}"), "config")
+@pytest.mark.parametrize("capabilities", ["[]", "a", "", "{a: 1}"])
+def test_missing_or_empty_capabilities_are_an_error(capabilities):
+    result = try_parse(make_agent(f"capabilities: {capabilities}"), "config")
 
     message = "must be a non-empty list of names"
-    assert told(reading.errors) == [("$.capabilities", message)]
+    assert get_messages(result.errors) == [("$.capabilities", message)]
 
 
-def test_metadata_that_is_no_object_is_told():
-    reading = try_parse(agent("capability_metadata: {a: 1}"))
-    assert reading.record.capabilities[0].metadata == {}
-    assert [p.path for p in reading.warnings] == ["$.capability_metadata.a"]
+def test_metadata_of_another_type_is_a_warning():
+    result = try_parse(make_agent("capability_metadata: {a: 1}"))
+    assert result.record.capabilities[0].metadata == {}
+    assert [problem.path for problem in result.warnings] == ["$.capability_metadata.a"]
 
-    reading = try_parse(agent("capability_metadata: [a]"))
-    assert [p.path for p in reading.warnings] == ["$.capability_metadata"]
+    result = try_parse(make_agent("capability_metadata: [a]"))
+    assert [problem.path for problem in result.warnings] == ["$.capability_metadata"]
 
-    assert not try_parse(agent("capability_metadata: {a: }")).warnings
+    assert not try_parse(make_agent("capability_metadata: {a: }")).warnings
 
 
-@pytest.mark.parametrize(("stated", "version"), [("2", "2"), ("1.5", "1.5")])
-def test_a_version_without_quotes_is_read_with_a_warning(stated, version):
-    reading = try_parse(agent(f"version: {stated}"))
+@pytest.mark.parametrize(("text", "version"), [("2", "2"), ("1.5", "1.5")])
+def test_unquoted_version_is_a_warning(text, version):
+    result = try_parse(make_agent(f"version: {text}"))
 
-    assert reading.record.version == version
-    assert [p.path for p in reading.warnings] == ["$.version"]
+    assert result.record.version == version
+    assert [problem.path for problem in result.warnings] == ["$.version"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +196,7 @@ def test_a_version_without_quotes_is_read_with_a_warning(stated, version):
         {"capabilities": ["a"], "capability_metadata": {}},
     ],
 )
-def test_it_is_recognised_however_faulty(document):
+def test_invalid_agent_is_recognized(document):
     assert ConfigParser().recognizes(document)
 
 
@@ -211,34 +215,34 @@ def test_it_is_recognised_however_faulty(document):
         {"name": "x", "capabilities": ["a"], "peer_id": "x"},
     ],
 )
-def test_other_documents_are_left_to_others(document):
+def test_other_document_is_not_recognized(document):
     assert not ConfigParser().recognizes(document)
 
 
-def test_a_card_in_yaml_is_still_a_card():
+def test_a2a_card_in_yaml_is_detected_as_a2a():
     card = b"---\nname: x\nurl: https://x.example/\nskills: [{name: a}]\n---\n"
 
     assert try_parse(card).protocol == "a2a"
 
 
-def test_its_kind_is_discoverable_and_relied_on():
+def test_kind_is_discoverable_and_removal_breaks_clients():
     assert kinds.get("config.capability").label == "Config Capability"
     assert "config.capability" in discoverable_kinds()
     assert removal_breaks_clients("config.capability")
 
 
-def test_there_is_nothing_to_connect_to_and_it_says_so():
-    connection = connection_for(sample("data_analyzer.md"), "config")
+def test_connection_has_no_endpoint_and_a_reason():
+    connection = get_connection(load_sample("data_analyzer.md"), "config")
 
     assert not connection.endpoints
-    assert connection.unavailable_reason.startswith("There is no address")
+    assert connection.unavailable_reason.startswith("The agent has no endpoint")
 
 
-def test_its_source_and_the_type_of_its_bytes_are_its_own():
-    assert (source_for("config"), source_for("a2a"), source_for("?")) == (
+def test_source_and_media_type_of_config_agents():
+    assert (get_source("config"), get_source("a2a"), get_source("?")) == (
         "config",
         "",
         "",
     )
-    assert media_type_for("config") == "text/plain; charset=utf-8"
-    assert media_type_for("a2a") == media_type_for("?") == "application/json"
+    assert get_media_type("config") == "text/plain; charset=utf-8"
+    assert get_media_type("a2a") == get_media_type("?") == "application/json"

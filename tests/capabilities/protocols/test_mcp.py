@@ -5,27 +5,34 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capabilities.features import AgentFeature
 from capabilities.problems import Problems
 from capabilities.protocols.mcp import MCPParser
-from capabilities.protocols.mcp.parser import ROOT_MEMBERS
+from capabilities.protocols.mcp.parser import SERVER_MEMBERS
 from capabilities.records import ProviderRecord
 
-from .mcp_reading import ROOT, card, errors, features, offers, read, sample, warnings
+from .mcp_documents import (
+    ROOT,
+    get_capabilities,
+    get_error_paths,
+    get_features,
+    get_warning_paths,
+    load_sample,
+    make_server,
+    parse_document,
+)
 
-CORPUS = ROOT / "../shared/protocols/samples"
-HOME = "https://home.example"
+SAMPLES = ROOT / "../shared/protocols/samples"
 
 
-# The shapes a definition comes in
+# Forms of definition
 
 
-def test_a_registry_entry_is_read():
-    reading = read(sample("server"))
+def test_registry_entry_is_parsed():
+    result = parse_document(load_sample("server"))
 
-    record = reading.record
-    assert reading.is_valid
-    assert not reading.warnings
+    record = result.record
+    assert result.is_valid
+    assert not result.warnings
     assert record.protocol == "mcp"
     assert record.name == "Tide Tables"
     assert record.description == "High and low water for any harbour"
@@ -34,65 +41,65 @@ def test_a_registry_entry_is_read():
     assert record.provider is None
 
 
-def test_a_registry_entry_lists_no_capabilities_but_what_it_says_of_itself():
-    assert features(sample("server")) == {
+def test_registry_entry_has_only_features():
+    assert get_features(load_sample("server")) == {
         "identity.documentationUrl": "https://harbour.example/tides",
         "mcp.transports": ["sse", "stdio", "streamable-http"],
     }
-    assert len(read(sample("server")).record.capabilities) == 2
+    assert len(parse_document(load_sample("server")).record.capabilities) == 2
 
 
-def test_a_snake_case_registry_entry_is_read():
-    reading = read(sample("server_2025_07_09"))
+def test_snake_case_registry_entry_is_parsed():
+    result = parse_document(load_sample("server_2025_07_09"))
 
-    assert not reading.warnings
-    assert reading.record.endpoint == "https://harbour.example/pilot/mcp"
-    assert reading.record.version == "0.9.2"
-    assert reading.spec_version == "2025-07-09"
-    assert features(sample("server_2025_07_09")) == {
+    assert not result.warnings
+    assert result.record.endpoint == "https://harbour.example/pilot/mcp"
+    assert result.record.version == "0.9.2"
+    assert result.spec_version == "2025-07-09"
+    assert get_features(load_sample("server_2025_07_09")) == {
         "identity.documentationUrl": "https://harbour.example/pilot",
         "mcp.transports": ["stdio", "streamable-http"],
     }
 
 
-def test_a_prerelease_entry_is_read_though_its_package_has_no_transport():
-    reading = read(sample("server_prerelease"))
+def test_prerelease_entry_without_package_transport_is_parsed():
+    result = parse_document(load_sample("server_prerelease"))
 
-    assert reading.is_valid
-    assert not reading.warnings
-    assert reading.record.endpoint == "mcp:example.harbour/berth-finder"
-    assert reading.record.version == "0.0.3"
-    assert reading.spec_version == ""
-    assert reading.record.capabilities == ()
+    assert result.is_valid
+    assert not result.warnings
+    assert result.record.endpoint == "mcp:example.harbour/berth-finder"
+    assert result.record.version == "0.0.3"
+    assert result.spec_version == ""
+    assert result.record.capabilities == ()
 
 
-def test_the_envelope_of_the_registry_is_taken_off():
-    record = read(sample("registry_envelope")).record
+def test_registry_envelope_is_unwrapped():
+    record = parse_document(load_sample("registry_envelope")).record
 
     assert record.name == "example.harbour/lock-keeper"
     assert record.endpoint == "https://harbour.example/locks"
 
 
-def test_problems_inside_the_envelope_have_their_whole_path():
+def test_problems_inside_envelope_have_full_paths():
     document = {"server": {"tools": [{}], "sails": 2}, "_meta": {}}
 
-    assert "$.server.tools[0].name" in errors(document)
-    assert "$.server.name" in errors(document)
-    assert "$.server.sails" in warnings(document)
+    assert "$.server.tools[0].name" in get_error_paths(document)
+    assert "$.server.name" in get_error_paths(document)
+    assert "$.server.sails" in get_warning_paths(document)
 
 
-def test_a_member_called_server_is_no_envelope_beside_others():
-    record = read(card(server={"name": "other"})).record
+def test_server_member_beside_other_members_is_not_unwrapped():
+    record = parse_document(make_server(server={"name": "other"})).record
 
     assert record.name == "desk"
-    assert warnings(card(server={"name": "other"})) == ["$.server"]
+    assert get_warning_paths(make_server(server={"name": "other"})) == ["$.server"]
 
 
-def test_a_server_card_is_read_as_found_in_the_wild():
-    reading = read(sample("server_card"))
+def test_server_card_is_parsed():
+    result = parse_document(load_sample("server_card"))
 
-    record = reading.record
-    assert reading.is_valid
+    record = result.record
+    assert result.is_valid
     assert record.endpoint == "https://desk.example/mcp"
     assert record.name == "Harbour Desk"
     assert record.version == "3.2.1"
@@ -100,43 +107,43 @@ def test_a_server_card_is_read_as_found_in_the_wild():
     assert record.provider == ProviderRecord(
         "Harbour Board", url="https://desk.example"
     )
-    assert [each.name for each in record.capabilities[:3]] == [
+    assert [capability.name for capability in record.capabilities[:3]] == [
         "book_berth",
         "call_tug",
         "harbour://chart",
     ]
 
 
-def test_a_server_card_in_the_wild_is_told_its_oddities():
-    assert warnings(sample("server_card")) == [
+def test_server_card_deviations_are_warnings():
+    assert get_warning_paths(load_sample("server_card")) == [
         "$.tags",
         "$.tools[0].inputSchema",
         "$.resources[0].name",
     ]
 
 
-def test_a_card_of_sep_1649_has_the_version_of_its_server():
-    record = read(sample("server_card_sep1649")).record
+def test_sep_1649_card_has_version_of_server_info():
+    record = parse_document(load_sample("server_card_sep1649")).record
 
     assert record.name == "Ferry Clerk"
     assert record.version == "5.1.0"
     assert record.description == "Sells ferry tickets"
 
 
-def test_dynamic_lists_are_a_warning_and_list_nothing():
-    reading = read(sample("server_card_sep1649"))
+def test_dynamic_lists_are_empty_with_a_warning():
+    result = parse_document(load_sample("server_card_sep1649"))
 
-    assert reading.is_valid
-    assert [problem.path for problem in reading.warnings] == ["$.tools", "$.prompts"]
-    assert offers(sample("server_card_sep1649"), "mcp.tool") == []
+    assert result.is_valid
+    assert [problem.path for problem in result.warnings] == ["$.tools", "$.prompts"]
+    assert get_capabilities(load_sample("server_card_sep1649"), "mcp.tool") == []
 
 
-def test_an_introspected_server_is_read():
-    reading = read(sample("introspection"))
+def test_introspected_server_is_parsed():
+    result = parse_document(load_sample("introspection"))
 
-    record = reading.record
-    assert reading.is_valid
-    assert not reading.warnings
+    record = result.record
+    assert result.is_valid
+    assert not result.warnings
     assert record.endpoint == "https://weather.example/mcp"
     assert record.name == "Weather Watch"
     assert record.version == "0.8.0"
@@ -144,26 +151,24 @@ def test_an_introspected_server_is_read():
     assert record.description == "Prefer the marine forecast at sea."
 
 
-def test_a_server_that_does_not_introduce_itself_is_read():
-    reading = read({"url": "https://weather.example/mcp", "tools": []})
+def test_server_without_name_is_shown_under_its_url():
+    result = parse_document({"url": "https://weather.example/mcp", "tools": []})
 
-    assert reading.is_valid
-    assert reading.record.name == ""
-    assert reading.record.display_name == "https://weather.example/mcp"
+    assert result.is_valid
+    assert result.record.name == ""
+    assert result.record.display_name == "https://weather.example/mcp"
 
 
-@pytest.mark.skipif(
-    not CORPUS.is_dir(), reason="the corpus ../shared/protocols/samples is not here"
-)
-def test_definitions_collected_elsewhere_are_read_and_others_are_left_alone():
-    for path in CORPUS.glob("*/*.json"):
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason=f"no samples in {SAMPLES}")
+def test_collected_mcp_samples_are_valid_and_others_not_recognized():
+    for path in SAMPLES.glob("*/*.json"):
         document = json.loads(path.read_text())
         assert MCPParser().recognizes(document) == (path.parent.name == "mcp"), path
         if path.parent.name == "mcp":
-            assert read(document).errors == [], path
+            assert parse_document(document).errors == [], path
 
 
-# What it says about itself
+# Members of the agent
 
 
 @pytest.mark.parametrize(
@@ -175,8 +180,8 @@ def test_definitions_collected_elsewhere_are_read_and_others_are_left_alone():
         ({"serverInfo": {"name": "d"}, "title": " "}, "d"),
     ],
 )
-def test_the_title_is_shown_before_the_name(document, name):
-    assert read(document).record.name == name
+def test_name_prefers_title(document, name):
+    assert parse_document(document).record.name == name
 
 
 @pytest.mark.parametrize(
@@ -188,15 +193,15 @@ def test_the_title_is_shown_before_the_name(document, name):
         ({"version": 1, "version_detail": []}, ""),
     ],
 )
-def test_the_version_may_stand_in_three_places(members, version):
-    assert read(card(**members)).record.version == version
+def test_version_is_read_from_three_members(members, version):
+    assert parse_document(make_server(**members)).record.version == version
 
 
-def test_a_placeholder_is_no_version():
-    document = card(version="${VERSION}", serverInfo={"version": "3"})
+def test_version_placeholder_is_ignored():
+    document = make_server(version="${VERSION}", serverInfo={"version": "3"})
 
-    assert read(document).record.version == "3"
-    assert warnings(document) == ["$.version"]
+    assert parse_document(document).record.version == "3"
+    assert get_warning_paths(document) == ["$.version"]
 
 
 @pytest.mark.parametrize(
@@ -212,22 +217,22 @@ def test_a_placeholder_is_no_version():
         ({}, ""),
     ],
 )
-def test_the_revision_is_the_protocols_else_the_schemas(members, spec_version):
-    assert read(card(**members)).spec_version == spec_version
+def test_spec_version_prefers_protocol_version_over_schema(members, spec_version):
+    assert parse_document(make_server(**members)).spec_version == spec_version
 
 
-def test_the_description_may_stand_in_the_server_info():
-    document = card(serverInfo={"description": "Inside"}, instructions="Outside")
+def test_description_is_read_from_server_info():
+    document = make_server(serverInfo={"description": "Inside"}, instructions="Outside")
 
-    assert read(document).record.description == "Inside"
-    assert read(document | {"description": "x" * 500}).warnings == []
+    assert parse_document(document).record.description == "Inside"
+    assert parse_document(document | {"description": "x" * 500}).warnings == []
 
 
-def test_instructions_too_long_for_a_description_are_a_warning():
-    document = card(instructions="x" * 20_001)
+def test_too_long_instructions_are_a_warning():
+    document = make_server(instructions="x" * 20_001)
 
-    assert read(document).record.description == ""
-    assert warnings(document) == ["$.instructions"]
+    assert parse_document(document).record.description == ""
+    assert get_warning_paths(document) == ["$.instructions"]
 
 
 @pytest.mark.parametrize(
@@ -254,119 +259,26 @@ def test_instructions_too_long_for_a_description_are_a_warning():
         ({"homepage": "https://b.example"}, None),
     ],
 )
-def test_the_provider_is_named_in_many_ways(members, provider):
-    assert read(card(**members)).record.provider == provider
-    assert warnings(card(**members)) == []
+def test_provider_is_read_from_any_of_its_members(members, provider):
+    assert parse_document(make_server(**members)).record.provider == provider
+    assert get_warning_paths(make_server(**members)) == []
 
 
-def test_a_provider_nobody_can_use_is_a_warning():
-    unnamed = card(provider={"url": "https://b.example"})
-    unsafe = card(vendor={"name": "Board", "url": "javascript:alert(1)"})
+def test_invalid_provider_is_a_warning():
+    unnamed = make_server(provider={"url": "https://b.example"})
+    unsafe = make_server(vendor={"name": "Board", "url": "javascript:alert(1)"})
 
-    assert warnings(unnamed) == ["$.provider"]
-    assert read(unnamed).record.provider is None
-    assert warnings(unsafe) == ["$.vendor.url"]
-    assert read(unsafe).record.provider == ProviderRecord("Board")
-
-
-# What it supports
+    assert get_warning_paths(unnamed) == ["$.provider"]
+    assert parse_document(unnamed).record.provider is None
+    assert get_warning_paths(unsafe) == ["$.vendor.url"]
+    assert parse_document(unsafe).record.provider == ProviderRecord("Board")
 
 
-def test_flags_become_features():
-    flags = {"tools": True, "resources": False, "prompts": {}, "tasks": {"list": {}}}
+# Random documents
 
-    assert features(card(capabilities=flags)) == {
-        "tools.supported": True,
-        "mcp.resources": False,
-        "mcp.prompts": True,
-        "mcp.tasks": True,
-    }
-
-
-def test_flags_inside_flags_become_features():
-    assert features(sample("introspection")) == {
-        "tools.supported": True,
-        "mcp.tools.listChanged": True,
-        "mcp.resources": True,
-        "mcp.resources.listChanged": True,
-        "mcp.resources.subscribe": False,
-        "mcp.prompts": True,
-        "mcp.completions": True,
-    }
-
-
-def test_what_is_not_said_is_no_feature():
-    assert features(card(capabilities={"tools": None, "prompts": None})) == {}
-
-
-@pytest.mark.parametrize("capabilities", [{}, {"tools": None}, {"tools": 5}, None, 5])
-def test_listing_tools_says_that_there_are_some(capabilities):
-    tools = [{"name": "x", "inputSchema": {}}]
-
-    assert features(card(tools=tools, capabilities=capabilities)) == {
-        "tools.supported": True
-    }
-
-
-def test_a_server_that_says_no_is_believed():
-    tools = [{"name": "x", "inputSchema": {}}]
-
-    assert features(card(tools=tools, capabilities={"tools": False})) == {
-        "tools.supported": False
-    }
-
-
-def test_documentation_is_where_it_says():
-    document = card(documentationUrl="https://d.example/docs")
-
-    assert features(document) == {"identity.documentationUrl": "https://d.example/docs"}
-    assert features(card(documentationUrl="javascript:1")) == {}
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"websiteUrl": HOME},
-        {"homepage": HOME},
-        {"serverInfo": {"name": "desk", "websiteUrl": HOME}},
-        {"websiteUrl": HOME, "homepage": "https://other.example"},
-        {"documentationUrl": "javascript:1", "websiteUrl": HOME},
-    ],
-)
-def test_without_documentation_one_reads_at_its_home(said):
-    assert features(card(**said)) == {"identity.documentationUrl": HOME}
-
-
-def test_a_feature_knows_its_place():
-    (feature,) = offers(card(capabilities={"tools": False}), "agent.feature")
-
-    assert feature == AgentFeature(name="tools.supported", value=False)
-    assert feature.path == "$.capabilities.tools"
-
-
-@pytest.mark.parametrize(
-    ("flags", "path"),
-    [
-        (["tools"], "$.capabilities"),
-        (True, "$.capabilities"),
-        ({"tools": ["forecast"]}, "$.capabilities.tools"),
-        ({"logging": "yes"}, "$.capabilities.logging"),
-        ({"tools": {"listChanged": "yes"}}, "$.capabilities.tools.listChanged"),
-    ],
-)
-def test_flags_that_are_none_are_warnings(flags, path):
-    assert warnings(card(capabilities=flags)) == [path]
-
-
-def test_members_nobody_knows_are_warnings():
-    assert warnings(card(sails=2, icons=[], _meta={})) == ["$.sails"]
-
-
-# Whatever else arrives
-
-MEMBERS = st.sampled_from(
+member_names = st.sampled_from(
     sorted(
-        ROOT_MEMBERS
+        SERVER_MEMBERS
         | {"server", "type", "transport_type", "organization", "arguments", "size"}
         | {
             "uri",
@@ -378,7 +290,7 @@ MEMBERS = st.sampled_from(
         }
     )
 )
-VALUES = st.recursive(
+json_values = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
@@ -386,35 +298,35 @@ VALUES = st.recursive(
     | st.text(max_size=20)
     | st.sampled_from(["dynamic", "https://{x}", "{x}", "http://[", "sse", "${V}"]),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(MEMBERS, inner, max_size=4)
+        st.lists(inner, max_size=3) | st.dictionaries(member_names, inner, max_size=4)
     ),
     max_leaves=12,
 )
 
 
 @settings(max_examples=150)
-@given(st.dictionaries(MEMBERS | st.text(max_size=5), VALUES, max_size=8))
-def test_no_document_makes_the_parser_fail(document):
+@given(st.dictionaries(member_names | st.text(max_size=5), json_values, max_size=8))
+def test_parser_handles_any_document(document):
     MCPParser().recognizes(document)
-    reading = read(document)
+    result = parse_document(document)
 
-    assert reading.is_valid == (not reading.errors)
-    if reading.record and reading.is_valid:
-        assert reading.record.endpoint.startswith(("http", "HTTP", "mcp:"))
+    assert result.is_valid == (not result.errors)
+    if result.record and result.is_valid:
+        assert result.record.endpoint.startswith(("http", "HTTP", "mcp:"))
 
 
 @pytest.mark.parametrize("name", ["server_card", "introspection", "registry_envelope"])
-def test_the_document_is_left_as_it_was(name):
-    document = sample(name)
-    before = copy.deepcopy(document)
+def test_parser_does_not_modify_the_document(name):
+    document = load_sample(name)
+    original = copy.deepcopy(document)
 
     MCPParser().parse(document, Problems())
 
-    assert document == before
+    assert document == original
 
 
-def test_an_endless_address_is_refused_in_no_time():
+def test_very_long_url_is_refused():
     url = "https://a.example/" + "{a}" * 100_000
 
-    assert errors({"name": "x", "url": url + " "}) == ["$.url"]
+    assert get_error_paths({"name": "x", "url": url + " "}) == ["$.url"]
     assert MCPParser().recognizes({"$schema": "server" * 100_000}) is False

@@ -3,16 +3,23 @@ import pytest
 from capabilities.protocols.mcp import MCPParser
 from capabilities.protocols.mcp.records import MCPPrompt, MCPResource, MCPTool
 
-from .mcp_reading import card, errors, offers, sample, warnings
+from .mcp_documents import (
+    get_capabilities,
+    get_error_paths,
+    get_names,
+    get_warning_paths,
+    load_sample,
+    make_server,
+)
 
 
-def test_a_tool_keeps_its_schemas_and_hints():
-    forecast, warn = offers(sample("introspection"), "mcp.tool")
+def test_tool_keeps_schemas_and_annotations():
+    forecast, warn = get_capabilities(load_sample("introspection"), "mcp.tool")
 
     assert forecast.description == "Wind and sea for a position"
     assert forecast.properties == {
         "title": "Marine forecast",
-        "input_schema": sample("introspection")["tools"][0]["inputSchema"],
+        "input_schema": load_sample("introspection")["tools"][0]["inputSchema"],
         "output_schema": {"type": "object"},
         "annotations": {"readOnlyHint": True},
     }
@@ -23,8 +30,8 @@ def test_a_tool_keeps_its_schemas_and_hints():
     }
 
 
-def test_a_resource_and_a_template_are_told_apart():
-    synopsis, station = offers(sample("introspection"), "mcp.resource")
+def test_resource_and_template_have_their_own_properties():
+    synopsis, station = get_capabilities(load_sample("introspection"), "mcp.resource")
 
     assert synopsis.properties == {
         "uri": "weather://synopsis",
@@ -39,17 +46,18 @@ def test_a_resource_and_a_template_are_told_apart():
     }
 
 
-def test_a_template_among_the_resources_is_a_template():
-    (found,) = offers(
-        card(resources=[{"name": "log", "uriTemplate": "log://{day}"}]), "mcp.resource"
+def test_template_listed_as_resource_is_a_template():
+    (template,) = get_capabilities(
+        make_server(resources=[{"name": "log", "uriTemplate": "log://{day}"}]),
+        "mcp.resource",
     )
 
-    assert found.template is True
-    assert found.uri_template == "log://{day}"
+    assert template.template is True
+    assert template.uri_template == "log://{day}"
 
 
-def test_a_prompt_keeps_its_arguments():
-    (prompt,) = offers(sample("introspection"), "mcp.prompt")
+def test_prompt_keeps_its_arguments():
+    (prompt,) = get_capabilities(load_sample("introspection"), "mcp.prompt")
 
     assert prompt.description == "Plan a passage around the weather"
     assert prompt.properties == {
@@ -64,7 +72,7 @@ def test_a_prompt_keeps_its_arguments():
 @pytest.mark.parametrize(
     "record",
     [
-        MCPTool(name="bare"),
+        MCPTool(name="minimal"),
         MCPTool(
             name="full",
             description="All of it",
@@ -76,46 +84,48 @@ def test_a_prompt_keeps_its_arguments():
         MCPResource(name="chart", uri="harbour://chart", size=0, mime_type="image/png"),
         MCPResource(name="log", uri_template="log://{day}", template=True, title="Log"),
         MCPPrompt(name="plan", arguments=[{"name": "from"}], title="Plan"),
-        MCPPrompt(name="bare", arguments=[]),
+        MCPPrompt(name="minimal", arguments=[]),
     ],
 )
-def test_a_record_comes_back_from_what_is_stored(record):
-    again = type(record).from_stored(record.name, record.description, record.properties)
+def test_record_survives_storage_round_trip(record):
+    restored = type(record).from_stored(
+        record.name, record.description, record.properties
+    )
 
-    assert again == record
-
-
-def test_unset_properties_are_left_out():
-    assert MCPTool(name="bare").properties == {}
-    assert MCPResource(name="bare").properties == {}
-    assert MCPPrompt(name="bare").properties == {}
+    assert restored == record
 
 
-def test_all_kinds_are_discoverable_and_hold_their_records():
-    held = {kind.slug: (kind.label, kind.record) for kind in MCPParser.kinds}
+def test_unset_properties_are_omitted():
+    assert MCPTool(name="minimal").properties == {}
+    assert MCPResource(name="minimal").properties == {}
+    assert MCPPrompt(name="minimal").properties == {}
 
-    assert held == {
+
+def test_kinds_are_discoverable_and_have_record_classes():
+    kinds = {kind.slug: (kind.label, kind.record_class) for kind in MCPParser.kinds}
+
+    assert kinds == {
         "mcp.tool": ("MCP Tool", MCPTool),
         "mcp.resource": ("MCP Resource", MCPResource),
         "mcp.prompt": ("MCP Prompt", MCPPrompt),
     }
     assert all(kind.discoverable for kind in MCPParser.kinds)
-    assert all(kind.slug == kind.record.kind for kind in MCPParser.kinds)
+    assert all(kind.slug == kind.record_class.kind for kind in MCPParser.kinds)
 
 
-def test_the_second_tool_of_a_name_is_numbered():
+def test_second_tool_of_same_name_is_numbered():
     tool = {"name": "forecast", "inputSchema": {"type": "object"}}
-    document = card(tools=[tool, tool])
+    document = make_server(tools=[tool, tool])
 
-    assert [each.name for each in offers(document, "mcp.tool")] == [
+    assert get_names(document, "mcp.tool") == [
         "forecast",
         "forecast (2)",
     ]
-    assert warnings(document) == ["$.tools[1]"]
+    assert get_warning_paths(document) == ["$.tools[1]"]
 
 
-def test_resources_of_one_name_are_told_apart_by_their_address():
-    document = card(
+def test_resources_of_same_name_get_uri_in_name():
+    document = make_server(
         resources=[
             {"name": "log", "uri": "log://1"},
             {"name": "log", "uri": "log://2"},
@@ -123,7 +133,7 @@ def test_resources_of_one_name_are_told_apart_by_their_address():
         resourceTemplates=[{"name": "log", "uriTemplate": "log://{day}"}],
     )
 
-    assert [each.name for each in offers(document, "mcp.resource")] == [
+    assert get_names(document, "mcp.resource") == [
         "log",
         "log (log://2)",
         "log (log://{day})",
@@ -131,41 +141,46 @@ def test_resources_of_one_name_are_told_apart_by_their_address():
 
 
 @pytest.mark.parametrize("key", ["tools", "resources", "resourceTemplates", "prompts"])
-def test_something_without_a_name_is_an_error_at_its_path(key):
-    assert f"$.{key}[0].name" in errors(card(**{key: [{}]}))
-    assert f"$.{key}[0].name" in errors(card(**{key: [{"name": " "}]}))
-    assert f"$.{key}[0].name" in errors(card(**{key: [{"name": 7}]}))
+def test_item_without_name_is_an_error_with_path(key):
+    assert f"$.{key}[0].name" in get_error_paths(make_server(**{key: [{}]}))
+    assert f"$.{key}[0].name" in get_error_paths(make_server(**{key: [{"name": " "}]}))
+    assert f"$.{key}[0].name" in get_error_paths(make_server(**{key: [{"name": 7}]}))
 
 
 @pytest.mark.parametrize("key", ["tools", "resources", "resourceTemplates", "prompts"])
 @pytest.mark.parametrize("value", [{}, "many", 3, True])
-def test_a_list_that_is_none_is_an_error(key, value):
-    assert errors(card(**{key: value})) == [f"$.{key}"]
+def test_list_of_another_type_is_an_error(key, value):
+    assert get_error_paths(make_server(**{key: value})) == [f"$.{key}"]
 
 
 @pytest.mark.parametrize("key", ["tools", "resources", "resourceTemplates", "prompts"])
-def test_an_item_that_is_no_object_is_an_error(key):
-    assert errors(card(**{key: ["forecast", None]})) == [f"$.{key}[0]", f"$.{key}[1]"]
+def test_item_that_is_not_an_object_is_an_error(key):
+    assert get_error_paths(make_server(**{key: ["forecast", None]})) == [
+        f"$.{key}[0]",
+        f"$.{key}[1]",
+    ]
 
 
-def test_a_tool_without_a_schema_is_a_warning():
-    assert warnings(card(tools=[{"name": "forecast"}])) == ["$.tools[0].inputSchema"]
+def test_tool_without_input_schema_is_a_warning():
+    assert get_warning_paths(make_server(tools=[{"name": "forecast"}])) == [
+        "$.tools[0].inputSchema"
+    ]
 
 
-def test_schemas_and_hints_that_are_no_objects_are_ignored_with_a_warning():
+def test_invalid_schemas_and_annotations_are_ignored_with_warnings():
     tool = {"name": "x", "inputSchema": True, "outputSchema": [], "annotations": "safe"}
-    document = card(tools=[tool])
+    document = make_server(tools=[tool])
 
-    assert sorted(warnings(document)) == [
+    assert sorted(get_warning_paths(document)) == [
         "$.tools[0].annotations",
         "$.tools[0].inputSchema",
         "$.tools[0].outputSchema",
     ]
-    assert offers(document, "mcp.tool")[0].properties == {}
+    assert get_capabilities(document, "mcp.tool")[0].properties == {}
 
 
-def test_a_resource_without_a_name_goes_by_its_title_then_its_address():
-    document = card(
+def test_resource_without_name_is_named_by_title_or_uri():
+    document = make_server(
         resources=[
             {"title": "Chart", "uri": "harbour://chart"},
             {"uri": "harbour://log"},
@@ -173,42 +188,45 @@ def test_a_resource_without_a_name_goes_by_its_title_then_its_address():
         resourceTemplates=[{"uriTemplate": "log://{day}"}],
     )
 
-    assert [each.name for each in offers(document, "mcp.resource")] == [
+    assert get_names(document, "mcp.resource") == [
         "Chart",
         "harbour://log",
         "log://{day}",
     ]
-    assert warnings(document) == [
+    assert get_warning_paths(document) == [
         "$.resources[0].name",
         "$.resources[1].name",
         "$.resourceTemplates[0].name",
     ]
 
 
-def test_a_resource_without_an_address_is_a_warning():
-    document = card(resources=[{"name": "chart"}])
+def test_resource_without_uri_is_a_warning():
+    document = make_server(resources=[{"name": "chart"}])
 
-    assert warnings(document) == ["$.resources[0]"]
-    assert offers(document, "mcp.resource")[0].disambiguated_name() == "chart"
+    assert get_warning_paths(document) == ["$.resources[0]"]
+    assert get_capabilities(document, "mcp.resource")[0].disambiguated_name() == "chart"
 
 
 @pytest.mark.parametrize("size", ["2 kB", -1, 1.5, True, []])
-def test_a_size_that_counts_no_bytes_is_ignored_with_a_warning(size):
-    document = card(resources=[{"name": "chart", "uri": "a:b", "size": size}])
+def test_invalid_resource_size_is_ignored_with_a_warning(size):
+    document = make_server(resources=[{"name": "chart", "uri": "a:b", "size": size}])
 
-    assert warnings(document) == ["$.resources[0].size"]
-    assert offers(document, "mcp.resource")[0].size is None
+    assert get_warning_paths(document) == ["$.resources[0].size"]
+    assert get_capabilities(document, "mcp.resource")[0].size is None
 
 
-def test_arguments_that_are_no_objects_are_ignored_with_a_warning():
-    document = card(
+def test_invalid_prompt_arguments_are_ignored_with_a_warning():
+    document = make_server(
         prompts=[
             {"name": "plan", "arguments": ["from", {"name": "to"}]},
             {"name": "log", "arguments": {"day": "string"}},
         ]
     )
 
-    assert warnings(document) == ["$.prompts[0].arguments[0]", "$.prompts[1].arguments"]
-    plan, log = offers(document, "mcp.prompt")
+    assert get_warning_paths(document) == [
+        "$.prompts[0].arguments[0]",
+        "$.prompts[1].arguments",
+    ]
+    plan, log = get_capabilities(document, "mcp.prompt")
     assert plan.arguments == [{"name": "to"}]
     assert log.arguments is None

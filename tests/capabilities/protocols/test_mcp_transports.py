@@ -1,26 +1,33 @@
 import pytest
 
-from .mcp_reading import card, errors, features, read, sample, warnings
+from .mcp_documents import (
+    get_error_paths,
+    get_features,
+    get_warning_paths,
+    load_sample,
+    make_server,
+    parse_document,
+)
 
 
-def endpoint(document):
-    return read(document).record.endpoint
+def get_endpoint(document):
+    return parse_document(document).record.endpoint
 
 
-def test_streamable_http_is_preferred_among_the_remotes():
-    assert endpoint(sample("server")) == "https://harbour.example/mcp"
+def test_endpoint_prefers_streamable_http_remote():
+    assert get_endpoint(load_sample("server")) == "https://harbour.example/mcp"
 
 
-def test_the_first_remote_counts_when_none_is_streamable():
+def test_endpoint_is_first_remote_without_streamable_http():
     remotes = [
         {"type": "sse", "url": "https://a.example/sse"},
         {"type": "sse", "url": "https://b.example/sse"},
     ]
 
-    assert endpoint({"name": "x", "remotes": remotes}) == "https://a.example/sse"
+    assert get_endpoint({"name": "x", "remotes": remotes}) == "https://a.example/sse"
 
 
-def test_the_places_of_an_address_have_an_order():
+def test_endpoint_members_are_tried_in_order():
     document = {
         "remotes": [{"type": "sse", "url": "https://1.example"}],
         "transport": {"endpoint": "https://2.example", "url": "https://3.example"},
@@ -29,21 +36,21 @@ def test_the_places_of_an_address_have_an_order():
         "endpoint": "https://6.example",
         "packages": [{"transport": {"type": "sse", "url": "https://7.example"}}],
     }
-    found = []
+    endpoints = []
     while document:
-        found.append(endpoint(document))
-        if found[-1] == "https://2.example":
+        endpoints.append(get_endpoint(document))
+        if endpoints[-1] == "https://2.example":
             del document["transport"]["endpoint"]
         else:
             del document[next(iter(document))]
 
-    assert found == [f"https://{n}.example" for n in range(1, 8)]
+    assert endpoints == [f"https://{n}.example" for n in range(1, 8)]
 
 
-def test_without_an_address_the_name_is_the_endpoint():
-    assert endpoint({"name": "desk", "tools": []}) == "mcp:desk"
-    assert endpoint({"serverInfo": {"name": "desk"}}) == "mcp:desk"
-    assert endpoint({"name": "desk", "title": "Desk", "url": ""}) == "mcp:desk"
+def test_endpoint_without_url_is_made_from_name():
+    assert get_endpoint({"name": "desk", "tools": []}) == "mcp:desk"
+    assert get_endpoint({"serverInfo": {"name": "desk"}}) == "mcp:desk"
+    assert get_endpoint({"name": "desk", "title": "Desk", "url": ""}) == "mcp:desk"
 
 
 @pytest.mark.parametrize(
@@ -57,18 +64,18 @@ def test_without_an_address_the_name_is_the_endpoint():
         {"remotes": []},
     ],
 )
-def test_without_an_address_a_name_is_needed(document):
-    assert errors(document) == ["$.name"]
+def test_name_is_required_without_url(document):
+    assert get_error_paths(document) == ["$.name"]
 
 
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "/mcp", "desk.example", "ftp://desk.example", 5, []]
 )
-def test_an_unfit_address_is_passed_over_for_a_fit_one(url):
-    document = card(serverUrl=url)
+def test_invalid_url_is_skipped_for_a_valid_one(url):
+    document = make_server(serverUrl=url)
 
-    assert endpoint(document) == "https://desk.example/mcp"
-    assert warnings(document) == ["$.serverUrl"]
+    assert get_endpoint(document) == "https://desk.example/mcp"
+    assert get_warning_paths(document) == ["$.serverUrl"]
 
 
 @pytest.mark.parametrize(
@@ -90,10 +97,8 @@ def test_an_unfit_address_is_passed_over_for_a_fit_one(url):
         ),
     ],
 )
-def test_addresses_that_are_all_unfit_are_errors_and_the_name_does_not_do(
-    members, path
-):
-    assert errors({"name": "desk", **members}) == [path]
+def test_invalid_urls_are_errors_despite_a_name(members, path):
+    assert get_error_paths({"name": "desk", **members}) == [path]
 
 
 @pytest.mark.parametrize(
@@ -105,22 +110,22 @@ def test_addresses_that_are_all_unfit_are_errors_and_the_name_does_not_do(
         "http://a.example:{port}",
     ],
 )
-def test_an_address_left_open_is_a_warning_and_the_name_does(url):
+def test_url_template_without_host_is_a_warning(url):
     document = {"name": "desk", "remotes": [{"type": "sse", "url": url}]}
 
-    assert endpoint(document) == "mcp:desk"
-    assert errors(document) == []
-    assert warnings(document) == ["$.remotes[0].url"]
+    assert get_endpoint(document) == "mcp:desk"
+    assert get_error_paths(document) == []
+    assert get_warning_paths(document) == ["$.remotes[0].url"]
 
 
 @pytest.mark.parametrize(
     "url", ["https://{tenant}.desk.example/mcp", "http://intranet/{tenant}/mcp"]
 )
-def test_an_address_with_variables_elsewhere_is_an_endpoint(url):
+def test_url_with_variables_and_fixed_host_is_an_endpoint(url):
     document = {"remotes": [{"type": "sse", "url": url}]}
 
-    assert endpoint(document) == url
-    assert warnings(document) == ["$.remotes[0].url"]
+    assert get_endpoint(document) == url
+    assert get_warning_paths(document) == ["$.remotes[0].url"]
 
 
 @pytest.mark.parametrize(
@@ -133,26 +138,26 @@ def test_an_address_with_variables_elsewhere_is_an_endpoint(url):
         "http://localhost:{port}/mcp",
     ],
 )
-def test_packages_that_all_listen_at_home_do_not_share_an_endpoint(url):
+def test_loopback_url_of_package_is_not_an_endpoint(url):
     package = {"registryType": "oci", "transport": {"type": "sse", "url": url}}
     document = {"name": "desk", "packages": [package]}
 
-    assert endpoint(document) == "mcp:desk"
-    assert warnings(document) == ["$.packages[0].transport.url"]
+    assert get_endpoint(document) == "mcp:desk"
+    assert get_warning_paths(document) == ["$.packages[0].transport.url"]
 
 
 @pytest.mark.parametrize(
     "transport", ["http", ["sse", {"type": "http"}], {"type": "http"}]
 )
-def test_a_transport_may_be_told_by_its_type_alone(transport):
-    document = card(transport=transport)
+def test_transport_may_be_only_a_type(transport):
+    document = make_server(transport=transport)
 
-    assert warnings(document) == []
-    assert "http" in features(document)["mcp.transports"]
+    assert get_warning_paths(document) == []
+    assert "http" in get_features(document)["mcp.transports"]
 
 
-def test_packages_and_transports_of_other_types_are_ignored_with_a_warning():
-    assert warnings(card(packages={"npm": "x"}, transport=7)) == [
+def test_invalid_packages_and_transport_are_ignored_with_warnings():
+    assert get_warning_paths(make_server(packages={"npm": "x"}, transport=7)) == [
         "$.transport",
         "$.packages",
     ]

@@ -1,105 +1,97 @@
 import pytest
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
-from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
+from tests.factories import CatalogEntryFactory, card_bytes, skill
 
 pytestmark = pytest.mark.django_db
 
-LIST = reverse("admin:catalog_catalogentry_changelist")
+LIST_URL = reverse("admin:catalog_catalogentry_changelist")
 
 
-@pytest.fixture
-def desk(client):
-    """A browser in which an editor is logged in."""
-    client.force_login(UserFactory(role="Editor"))
-    return client
-
-
-def change_page(entry):
+def change_url(entry):
     return reverse("admin:catalog_catalogentry_change", args=[entry.pk])
 
 
-def test_editors_may_enter_and_viewers_may_not(client):
-    client.force_login(UserFactory(role="Viewer"))
-    assert client.get(LIST).status_code == 302
-
-    client.force_login(UserFactory(role="Editor"))
-    assert client.get(LIST).status_code == 200
+def test_admin_is_open_to_editors_and_closed_to_viewers(viewer_client, editor_client):
+    assert viewer_client.get(LIST_URL).status_code == 302
+    assert editor_client.get(LIST_URL).status_code == 200
 
 
-def test_editors_see_what_they_may_change_and_no_more(desk):
-    page = desk.get(reverse("admin:index")).content.decode()
+def test_index_shows_editor_only_what_an_editor_can_change(editor_client):
+    html = editor_client.get(reverse("admin:index")).content.decode()
 
-    assert "Catalog entries" in page
-    assert "Users" not in page
-    assert "API tokens" not in page
+    assert "Catalog entries" in html
+    assert "Users" not in html
+    assert "API tokens" not in html
 
 
-def test_the_list_shows_protocol_status_provider_and_count(desk):
+def test_list_shows_provider_status_and_capability_count(editor_client):
     entry = CatalogEntryFactory(status=Status.OFFLINE, offers=["a2a.skill"])
-    page = desk.get(LIST).content.decode()
+    html = editor_client.get(LIST_URL).content.decode()
 
-    assert str(entry.agent_type.provider) in page
-    assert '<td class="field-status">Offline</td>' in page
-    assert '<td class="field-capability_count">1</td>' in page
+    assert str(entry.agent_type.provider) in html
+    assert '<td class="field-status">Offline</td>' in html
+    assert '<td class="field-capability_count">1</td>' in html
 
 
-def test_the_list_takes_as_many_queries_for_many_as_for_few(desk):
-    def queries():
+def test_list_takes_as_many_queries_for_22_entries_as_for_2(editor_client):
+    def count_queries():
         with CaptureQueriesContext(connection) as captured:
-            desk.get(LIST)
+            editor_client.get(LIST_URL)
         return len(captured)
 
     CatalogEntryFactory.create_batch(2, offers=["a2a.skill"])
-    few = queries()
+    count_for_few = count_queries()
     CatalogEntryFactory.create_batch(20, offers=["a2a.skill", "mcp.tool"])
-    assert queries() == few
+    assert count_queries() == count_for_few
 
 
-def test_search_is_the_same_as_everywhere(desk):
+def test_search_matches_name_and_capability_like_catalog_search(editor_client):
     register(card_bytes(name="Przewodnik po Łodzi", skills=[skill("Zwiedzanie")]))
     CatalogEntryFactory(display_name="Something else")
-    page = desk.get(LIST, {"q": "łodzi zwiedzanie"}).content.decode()
+    html = editor_client.get(LIST_URL, {"q": "łodzi zwiedzanie"}).content.decode()
 
-    assert "Przewodnik" in page
-    assert "Something else" not in page
+    assert "Przewodnik" in html
+    assert "Something else" not in html
 
 
-def test_deprecating_asks_for_a_reason_and_keeps_it_in_the_history(desk):
+def test_deprecate_action_requires_reason_and_logs_it(editor_client):
     entries = CatalogEntryFactory.create_batch(2)
-    chosen = {"action": "deprecate", "_selected_action": [e.pk for e in entries]}
+    action = {
+        "action": "deprecate",
+        "_selected_action": [entry.pk for entry in entries],
+    }
 
-    asked = desk.post(LIST, chosen)
-    assert "reason" in asked.context["form"].fields
+    response = editor_client.post(LIST_URL, action)
+    assert "reason" in response.context["form"].fields
     assert not CatalogEntry.objects.filter(status=Status.DEPRECATED).exists()
 
-    desk.post(LIST, chosen | {"reason": "Replaced by Polyglot"})
+    editor_client.post(LIST_URL, action | {"reason": "Replaced by Polyglot"})
     assert CatalogEntry.objects.filter(status=Status.DEPRECATED).count() == 2
-    history = desk.get(
-        reverse("admin:catalog_catalogentry_history", args=[entries[0].pk])
-    )
-    assert "Reason: Replaced by Polyglot" in history.content.decode()
+    history_url = reverse("admin:catalog_catalogentry_history", args=[entries[0].pk])
+    history = editor_client.get(history_url).content.decode()
+    assert "Reason: Replaced by Polyglot" in history
 
 
-def test_reactivating_is_the_way_back(desk):
+def test_reactivate_action_makes_deprecated_entry_active_and_probed(editor_client):
     entry = CatalogEntryFactory(status=Status.DEPRECATED)
-    chosen = {"action": "reactivate", "_selected_action": [entry.pk]}
-    desk.post(LIST, chosen | {"reason": "Still needed"})
+    action = {"action": "reactivate", "_selected_action": [entry.pk]}
+    editor_client.post(LIST_URL, action | {"reason": "Still needed"})
 
     entry.refresh_from_db()
     assert entry.status == Status.ACTIVE
     assert entry.next_probe_at is not None
 
 
-def test_an_edit_is_found_by_search_and_told_in_the_history(desk):
+def test_edited_entry_is_found_by_search_and_logged(editor_client):
     entry = register(card_bytes()).entry
-    desk.post(
-        change_page(entry),
+    editor_client.post(
+        change_url(entry),
         {
             "display_name": "Sworn translator",
             "description": "Curated",
@@ -115,67 +107,71 @@ def test_an_edit_is_found_by_search_and_told_in_the_history(desk):
     entry.refresh_from_db()
     assert entry.categories == ["legal", "language"]
     assert entry.metadata == {"tier": "gold"}
-    assert "Sworn translator" in desk.get(LIST, {"q": "sworn legal"}).content.decode()
-    assert LogEntry.objects.get(object_id=entry.pk).action_flag == 2
+    search = editor_client.get(LIST_URL, {"q": "sworn legal"})
+    assert "Sworn translator" in search.content.decode()
+    assert LogEntry.objects.get(object_id=entry.pk).action_flag == CHANGE
 
 
 @pytest.mark.parametrize(
     "metadata", ['{"a": "\\ud800"}', '{"a": "\\u0000"}', '{"a": NaN}', '{"a": 1e999}']
 )
-def test_metadata_that_no_database_takes_is_refused_in_words(desk, metadata):
+def test_edit_rejects_metadata_that_databases_cannot_store(editor_client, metadata):
     entry = CatalogEntryFactory()
-    given = {"display_name": "x", "metadata": metadata}
-    answer = desk.post(change_page(entry), given)
+    form = {"display_name": "x", "metadata": metadata}
+    response = editor_client.post(change_url(entry), form)
 
-    assert answer.status_code == 200
-    assert "errorlist" in answer.content.decode()
+    assert response.status_code == 200
+    assert "errorlist" in response.content.decode()
     entry.refresh_from_db()
     assert entry.metadata == {}
 
 
-def test_metadata_that_is_no_object_is_refused_in_words(desk):
+def test_edit_rejects_metadata_that_is_not_an_object(editor_client):
     entry = CatalogEntryFactory()
-    answer = desk.post(change_page(entry), {"display_name": "x", "metadata": "[1]"})
+    form = {"display_name": "x", "metadata": "[1]"}
+    response = editor_client.post(change_url(entry), form)
 
-    assert "This must be a JSON object, is an array." in answer.content.decode()
-
-
-def test_the_change_page_shows_capabilities_and_the_definition_for_reading(desk):
-    hostile = skill("<script>alert(1)</script>", description="<img src=x>")
-    entry = register(card_bytes(skills=[hostile])).entry
-    page = desk.get(change_page(entry)).content.decode()
-
-    assert "<script>alert(1)" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert "&quot;supportedInterfaces&quot;: [" in page
+    assert "must be a JSON object" in response.content.decode()
 
 
-def test_editors_cannot_delete_and_admins_delete_every_version(client, desk):
+def test_change_page_shows_capabilities_and_definition_escaped(editor_client):
+    hostile_skill = skill("<script>alert(1)</script>", description="<img src=x>")
+    entry = register(card_bytes(skills=[hostile_skill])).entry
+    html = editor_client.get(change_url(entry)).content.decode()
+
+    assert "<script>alert(1)" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "&quot;supportedInterfaces&quot;: [" in html
+
+
+def test_delete_is_forbidden_for_editors_and_removes_every_version(
+    editor_client, client_with_role
+):
     register(card_bytes(version="1.0.0"))
     entry = register(card_bytes(version="2.0.0")).entry
-    delete = reverse("admin:catalog_catalogentry_delete", args=[entry.pk])
-    assert desk.post(delete, {"post": "yes"}).status_code == 403
+    url = reverse("admin:catalog_catalogentry_delete", args=[entry.pk])
+    assert editor_client.post(url, {"post": "yes"}).status_code == 403
 
-    client.force_login(UserFactory(role="Admin"))
-    client.post(delete, {"post": "yes"})
+    client_with_role("Admin").post(url, {"post": "yes"})
     assert not type(entry.agent_type).objects.exists()
 
 
-def test_an_agent_type_is_for_reading_only(desk):
+def test_agent_type_is_read_only(editor_client):
     agent_type = register(card_bytes()).entry.agent_type
-    place = reverse("admin:catalog_agenttype_change", args=[agent_type.pk])
-    page = desk.get(place).content.decode()
+    url = reverse("admin:catalog_agenttype_change", args=[agent_type.pk])
+    html = editor_client.get(url).content.decode()
 
-    assert "Translate text" in page
-    assert "_save" not in page
-    assert desk.post(place, {"endpoint": "https://evil.example"}).status_code == 403
+    assert "Translate text" in html
+    assert "_save" not in html
+    response = editor_client.post(url, {"endpoint": "https://evil.example"})
+    assert response.status_code == 403
 
 
-def test_renaming_a_provider_reaches_the_search(client):
+def test_entry_is_found_by_new_name_of_its_provider(editor_client):
     entry = register(card_bytes()).entry
-    client.force_login(UserFactory(role="Editor"))
     provider = entry.agent_type.provider
-    place = reverse("admin:catalog_provider_change", args=[provider.pk])
-    client.post(place, {"organization": "Zenith", "team": "", "url": ""})
+    url = reverse("admin:catalog_provider_change", args=[provider.pk])
+    editor_client.post(url, {"organization": "Zenith", "team": "", "url": ""})
 
-    assert "Translator" in client.get(LIST, {"q": "zenith"}).content.decode()
+    search = editor_client.get(LIST_URL, {"q": "zenith"})
+    assert "Translator" in search.content.decode()

@@ -1,132 +1,120 @@
-import ipaddress
 import json
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 from django.urls import reverse
 
 from catalog.models import CatalogEntry, Source
 from catalog.registration.service import register
-from tests.factories import UserFactory, card_bytes
+from tests.factories import card_bytes
+from tests.servers import reply
 
 pytestmark = pytest.mark.django_db
 
-PAGE = reverse("admin:catalog_catalogentry_add")
+REGISTER_URL = reverse("admin:catalog_catalogentry_add")
 
 
-@pytest.fixture
-def desk(client):
-    client.force_login(UserFactory(role="Editor"))
-    return client
+def preview_definition(client, text):
+    response = client.post(REGISTER_URL, {"definition": text})
+    return response.context["preview"]
 
 
-@pytest.fixture
-def host(settings):
-    """A host that keeps a card at the well-known path."""
+def test_preview_shows_capabilities_and_stores_nothing(editor_client):
+    form = {"definition": card_bytes().decode()}
+    response = editor_client.post(REGISTER_URL, form)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            known = self.path == "/.well-known/agent-card.json"
-            self.send_response(200 if known else 404)
-            self.send_header("ETag", '"one"')
-            self.end_headers()
-            self.wfile.write(card_bytes() if known else b"")
-
-        def log_message(self, *args):
-            pass
-
-    settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.0/8")]
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-
-
-def test_pasting_shows_a_preview_and_stores_nothing(desk):
-    answer = desk.post(PAGE, {"definition": card_bytes().decode()})
-
-    assert "Translate text" in answer.content.decode()
-    assert answer.context["review"].signed
+    assert "Translate text" in response.content.decode()
+    assert response.context["preview"].signed
     assert not CatalogEntry.objects.exists()
 
 
-def test_confirming_the_preview_registers_it(desk):
+def test_confirmed_preview_is_registered(editor_client):
     text = card_bytes().decode()
-    signed = desk.post(PAGE, {"definition": text}).context["review"].signed
-    answer = desk.post(PAGE, {"signed": signed}, follow=True)
+    form = {"signed": preview_definition(editor_client, text).signed}
+    response = editor_client.post(REGISTER_URL, form, follow=True)
 
     entry = CatalogEntry.objects.get()
     assert entry.source == Source.PUSH
     assert entry.agent_type.definition == text.encode()
-    assert "is now in the catalog" in answer.content.decode()
+    assert "is now in the catalog" in response.content.decode()
 
 
-def test_line_ends_that_the_browser_made_are_not_kept(desk):
+def test_line_breaks_added_by_browser_are_not_stored(editor_client):
     text = json.dumps(json.loads(card_bytes()), indent=1)
-    pasted = desk.post(PAGE, {"definition": text.replace("\n", "\r\n")})
-    desk.post(PAGE, {"signed": pasted.context["review"].signed})
+    preview = preview_definition(editor_client, text.replace("\n", "\r\n"))
+    editor_client.post(REGISTER_URL, {"signed": preview.signed})
 
     assert CatalogEntry.objects.get().agent_type.definition == text.encode()
 
 
-def test_every_error_is_shown_at_its_place(desk):
-    faulty = card_bytes(name=7, skills=[{"id": "nameless"}]).decode()
-    page = desk.post(PAGE, {"definition": faulty}).content.decode()
+def test_preview_shows_errors_with_paths(editor_client):
+    invalid = card_bytes(name=7, skills=[{"id": "nameless"}]).decode()
+    response = editor_client.post(REGISTER_URL, {"definition": invalid})
 
-    assert "<code>$.name</code>" in page
-    assert "<code>$.skills[0].name</code>" in page
-    assert 'name="signed"' not in page
-
-
-def test_what_is_no_definition_is_refused_in_words(desk):
-    page = desk.post(PAGE, {"definition": "{not json"}).content.decode()
-
-    assert "is not JSON" in page
+    html = response.content.decode()
+    assert "<code>$.name</code>" in html
+    assert "<code>$.skills[0].name</code>" in html
+    assert 'name="signed"' not in html
 
 
-def test_neither_or_both_is_asked_again(desk):
-    for form in ({}, {"url": "https://a.example", "definition": "{}"}):
-        page = desk.post(PAGE, form).content.decode()
-        assert "Give one of the three: a URL, a definition or a file." in page
+def test_preview_of_invalid_json_says_so(editor_client):
+    response = editor_client.post(REGISTER_URL, {"definition": "{not json"})
+
+    assert "is not JSON" in response.content.decode()
 
 
-def test_a_url_is_fetched_shown_and_remembered(desk, host):
-    seen = desk.post(PAGE, {"url": host})
-    assert "Translate text" in seen.content.decode()
+@pytest.mark.parametrize(
+    "form",
+    [{}, {"url": "https://a.example", "definition": "{}"}],
+    ids=["no source", "two sources"],
+)
+def test_form_requires_exactly_one_source(editor_client, form):
+    html = editor_client.post(REGISTER_URL, form).content.decode()
 
-    desk.post(PAGE, {"signed": seen.context["review"].signed})
+    assert "Provide exactly one of a URL, a definition or a file." in html
+
+
+def test_registration_from_host_url_stores_card_url_and_etag(
+    editor_client, card_server
+):
+    card_server.routes["/.well-known/agent-card.json"] = reply(
+        body=card_bytes(), etag='"one"'
+    )
+    response = editor_client.post(REGISTER_URL, {"url": card_server.url()})
+    assert "Translate text" in response.content.decode()
+
+    editor_client.post(REGISTER_URL, {"signed": response.context["preview"].signed})
     entry = CatalogEntry.objects.get()
     assert entry.source == Source.IMPORT
-    assert entry.source_url == f"{host}/.well-known/agent-card.json"
+    assert entry.source_url == card_server.url("/.well-known/agent-card.json")
     assert entry.source_etag == '"one"'
 
 
-def test_a_private_url_is_refused_in_words(desk):
-    page = desk.post(PAGE, {"url": "http://127.0.0.1:1/"}).content.decode()
+def test_form_rejects_private_url(editor_client):
+    response = editor_client.post(REGISTER_URL, {"url": "http://127.0.0.1:1/"})
 
-    assert "is not at a public address" in page
+    assert "is not at a public address" in response.content.decode()
 
 
-def test_a_forged_preview_is_not_registered(desk):
-    page = desk.post(PAGE, {"signed": "forged"}).content.decode()
+def test_forged_preview_is_not_registered(editor_client):
+    response = editor_client.post(REGISTER_URL, {"signed": "forged"})
 
-    assert "Please look again" in page
+    assert "Preview the agent again" in response.content.decode()
     assert not CatalogEntry.objects.exists()
 
 
-def test_registering_the_same_again_says_so(desk):
+def test_registering_same_definition_again_says_that_it_is_in_the_catalog(
+    editor_client,
+):
     register(card_bytes())
-    signed = (
-        desk.post(PAGE, {"definition": card_bytes().decode()}).context["review"].signed
-    )
-    answer = desk.post(PAGE, {"signed": signed}, follow=True)
+    preview = preview_definition(editor_client, card_bytes().decode())
+    form = {"signed": preview.signed}
+    response = editor_client.post(REGISTER_URL, form, follow=True)
 
-    assert "is already in the catalog with this definition" in answer.content.decode()
+    assert "is already in the catalog with this definition" in response.content.decode()
 
 
-def test_viewers_may_not(client):
-    client.force_login(UserFactory(role="Viewer"))
+def test_viewer_cannot_register(viewer_client):
+    form = {"definition": "{}"}
 
-    assert client.post(PAGE, {"definition": "{}"}).status_code == 302
+    assert viewer_client.post(REGISTER_URL, form).status_code == 302
     assert not CatalogEntry.objects.exists()

@@ -486,4 +486,4 @@ def test_sixty_take_as_many_queries_as_three(viewer, path, needed):
 
 
 def test_the_schema_declares_the_fields_that_the_search_returns():
-    assert tuple(CapabilityInstanceSerializer().fields) == query.FIELDS
+    assert tuple(CapabilityInstanceSerializer().fields) == query.RESULT_FIELDS

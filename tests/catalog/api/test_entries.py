@@ -7,32 +7,11 @@ from catalog import search
 from catalog.models import CatalogEntry, Source, Status
 from tests.factories import CapabilityFactory, CatalogEntryFactory
 
+from .entries import CATALOG_URL, ENTRY_MEMBERS, list_names
+
 pytestmark = pytest.mark.django_db
 
-CATALOG = "/api/v1/catalog"
-LISTED = [
-    "id",
-    "display_name",
-    "description",
-    "protocol",
-    "endpoint",
-    "version",
-    "spec_version",
-    "agent_key",
-    "status",
-    "source",
-    "source_url",
-    "declared",
-    "provider",
-    "capability_count",
-    "categories",
-    "metadata",
-    "validity",
-    "health",
-    "created_at",
-    "updated_at",
-]
-HEALTH = [
+HEALTH_MEMBERS = [
     "state",
     "lastProbedAt",
     "lastSuccessAt",
@@ -42,34 +21,26 @@ HEALTH = [
 ]
 
 
-def names(client, query: str = "") -> list[str]:
-    answer = client.get(f"{CATALOG}?{query}")
-    assert answer.status_code == 200, answer.json()
-    items = answer.json()["items"]
-    assert answer.json()["total"] == len(items)
-    return [item["display_name"] for item in items]
+def test_list_of_empty_catalog_is_empty(viewer):
+    assert viewer.get(CATALOG_URL).json() == {"total": 0, "items": []}
 
 
-def test_an_empty_catalog_is_an_empty_list(viewer):
-    assert viewer.get(CATALOG).json() == {"total": 0, "items": []}
-
-
-def test_a_list_has_these_fields_and_no_others(viewer):
+def test_listed_entry_has_exactly_the_documented_members(viewer):
     entry = CatalogEntryFactory(offers=["a2a.skill", "mcp.tool"])
-    (item,) = viewer.get(CATALOG).json()["items"]
+    (item,) = viewer.get(CATALOG_URL).json()["items"]
 
-    assert list(item) == LISTED
+    assert list(item) == ENTRY_MEMBERS
     assert item["id"] == str(entry.pk)
     assert item["agent_key"] == entry.agent_type.agent_key
     assert item["capability_count"] == 2
     assert list(item["provider"]) == ["organization", "team", "url"]
     assert list(item["validity"]) == ["from", "to", "last_seen"]
-    assert list(item["health"]) == HEALTH
+    assert list(item["health"]) == HEALTH_MEMBERS
 
 
-def test_health_and_absent_things_have_their_plain_values(viewer):
+def test_listed_entry_without_provider_and_probes_has_default_values(viewer):
     CatalogEntryFactory(agent_type__provider=None, agent_type__spec_version="")
-    (item,) = viewer.get(CATALOG).json()["items"]
+    (item,) = viewer.get(CATALOG_URL).json()["items"]
 
     assert (item["provider"], item["spec_version"]) == (None, "")
     assert item["health"] == {
@@ -82,17 +53,17 @@ def test_health_and_absent_things_have_their_plain_values(viewer):
     }
 
 
-def test_health_tells_of_the_last_probe_in_utc(viewer):
-    moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+def test_listed_entry_shows_last_probe_in_utc(viewer):
+    time = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     CatalogEntryFactory(
         status=Status.DEGRADED,
         latency_ms=1700,
-        last_probed_at=moment,
-        last_success_at=moment,
+        last_probed_at=time,
+        last_success_at=time,
         last_error="503",
         consecutive_failures=1,
     )
-    (item,) = viewer.get(CATALOG).json()["items"]
+    (item,) = viewer.get(CATALOG_URL).json()["items"]
 
     assert item["health"] == {
         "state": "degraded",
@@ -105,8 +76,8 @@ def test_health_tells_of_the_last_probe_in_utc(viewer):
 
 
 @pytest.fixture
-def three():
-    """Three agents, each the only answer to some question."""
+def three_entries():
+    """Create three entries that differ in every filtered field."""
     scout = CatalogEntryFactory(
         display_name="Scout",
         agent_type__provider__organization="Acme",
@@ -136,7 +107,7 @@ def three():
         )
 
 
-@pytest.mark.usefixtures("three")
+@pytest.mark.usefixtures("three_entries")
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -164,11 +135,11 @@ def three():
         ("kind=a2a.skill&status=active,deprecated&q=ann", ["Herald"]),
     ],
 )
-def test_each_filter_keeps_what_it_says(viewer, query, expected):
-    assert names(viewer, query) == expected
+def test_list_applies_filters(viewer, query, expected):
+    assert list_names(viewer, query) == expected
 
 
-@pytest.mark.usefixtures("three")
+@pytest.mark.usefixtures("three_entries")
 @pytest.mark.parametrize(
     "parameter",
     [
@@ -185,12 +156,12 @@ def test_each_filter_keeps_what_it_says(viewer, query, expected):
         "offset",
     ],
 )
-def test_an_empty_value_is_as_good_as_none(viewer, parameter):
-    assert names(viewer, f"{parameter}=") == names(viewer)
+def test_list_ignores_empty_parameter(viewer, parameter):
+    assert list_names(viewer, f"{parameter}=") == list_names(viewer)
 
 
-# By the bytes of the folded name: no locale has a say in it.
-IN_ORDER = [
+# In the byte order of the normalized names, which does not depend on a locale.
+SORTED_NAMES = [
     "1st",
     "_under",
     "alpha",
@@ -207,49 +178,50 @@ IN_ORDER = [
 ]
 
 
-def test_names_are_in_the_same_order_on_every_database(viewer):
-    for name in reversed(IN_ORDER):
+def test_list_sorts_names_alike_on_every_database(viewer):
+    for name in reversed(SORTED_NAMES):
         CatalogEntryFactory(display_name=name)
 
-    assert names(viewer) == names(viewer, "sort=displayName_asc") == IN_ORDER
+    assert (
+        list_names(viewer) == list_names(viewer, "sort=displayName_asc") == SORTED_NAMES
+    )
 
 
 @pytest.mark.parametrize(
     "sort", ["displayName_asc", "createdAt_desc", "lastSuccessAt_desc"]
 )
-def test_equals_are_in_the_order_of_their_ids(viewer, sort):
-    moment = datetime(2026, 1, 1, tzinfo=UTC)
+def test_list_sorts_equal_entries_by_id(viewer, sort):
+    time = datetime(2026, 1, 1, tzinfo=UTC)
     ids = sorted(uuid4() for _ in range(10))
     for pk in reversed(ids):
-        CatalogEntryFactory(pk=pk, display_name="Same", last_success_at=moment)
-    CatalogEntry.objects.update(created_at=moment)
+        CatalogEntryFactory(pk=pk, display_name="Same", last_success_at=time)
+    CatalogEntry.objects.update(created_at=time)
 
-    pages = [f"?sort={sort}&limit=4&offset={offset}" for offset in (0, 4, 8)]
-    items = [
-        item for page in pages for item in viewer.get(CATALOG + page).json()["items"]
-    ]
-    assert [UUID(item["id"]) for item in items] == ids
+    queries = [f"sort={sort}&limit=4&offset={offset}" for offset in (0, 4, 8)]
+    pages = [viewer.get(f"{CATALOG_URL}?{query}").json() for query in queries]
+    listed_ids = [UUID(item["id"]) for page in pages for item in page["items"]]
+    assert listed_ids == ids
 
 
-def test_the_newest_come_first(viewer):
+def test_sort_by_creation_lists_newest_first(viewer):
     for name in ("First", "Second", "Third"):
         CatalogEntryFactory(display_name=name)
 
-    assert names(viewer, "sort=createdAt_desc") == ["Third", "Second", "First"]
+    assert list_names(viewer, "sort=createdAt_desc") == ["Third", "Second", "First"]
 
 
-def test_the_last_seen_alive_come_first_and_those_never_seen_last(viewer):
+def test_sort_by_last_success_lists_latest_first_and_never_seen_last(viewer):
     now = datetime.now(UTC)
     CatalogEntryFactory(display_name="Never")
-    for hours, name in ((3, "Long ago"), (1, "Lately"), (2, "Before")):
-        alive = now - timedelta(hours=hours)
-        CatalogEntryFactory(display_name=name, last_success_at=alive)
+    for hours, name in ((3, "Third"), (1, "First"), (2, "Second")):
+        seen_at = now - timedelta(hours=hours)
+        CatalogEntryFactory(display_name=name, last_success_at=seen_at)
 
-    expected = ["Lately", "Before", "Long ago", "Never"]
-    assert names(viewer, "sort=lastSuccessAt_desc") == expected
+    expected = ["First", "Second", "Third", "Never"]
+    assert list_names(viewer, "sort=lastSuccessAt_desc") == expected
 
 
-def test_a_page_holds_a_part_and_tells_the_total(viewer):
+def test_list_page_has_limited_items_and_total(viewer):
     expected = {
         "": 50,
         "limit=1": 1,
@@ -259,35 +231,36 @@ def test_a_page_holds_a_part_and_tells_the_total(viewer):
         "offset=1000000000": 0,
     }
     CatalogEntryFactory.create_batch(60)
-    pages = {query: viewer.get(f"{CATALOG}?{query}").json() for query in expected}
+    pages = {query: viewer.get(f"{CATALOG_URL}?{query}").json() for query in expected}
 
     assert {query: len(page["items"]) for query, page in pages.items()} == expected
     assert {page["total"] for page in pages.values()} == {60}
 
 
-def test_pages_follow_one_another_without_gap_or_overlap(viewer):
+def test_list_pages_have_no_gap_or_overlap(viewer):
     expected = [f"Agent {n:02}" for n in range(23)]
     for name in expected:
         CatalogEntryFactory(display_name=name)
 
     pages = [
-        viewer.get(f"{CATALOG}?limit=5&offset={n}").json() for n in range(0, 25, 5)
+        viewer.get(f"{CATALOG_URL}?limit=5&offset={n}").json() for n in range(0, 25, 5)
     ]
-    assert [i["display_name"] for page in pages for i in page["items"]] == expected
+    names = [item["display_name"] for page in pages for item in page["items"]]
+    assert names == expected
 
 
-def test_the_total_counts_what_matches(viewer):
+def test_list_total_counts_only_matching_entries(viewer):
     CatalogEntryFactory.create_batch(3, status=Status.OFFLINE)
     CatalogEntryFactory()
 
-    answer = viewer.get(f"{CATALOG}?status=offline&limit=1").json()
-    assert (answer["total"], len(answer["items"])) == (3, 1)
+    body = viewer.get(f"{CATALOG_URL}?status=offline&limit=1").json()
+    assert (body["total"], len(body["items"])) == (3, 1)
 
 
-def test_search_over_the_api_is_the_catalogs_own(viewer):
+def test_search_folds_case_and_matches_special_characters_literally(viewer):
     CatalogEntryFactory(display_name="Straße 50%_off")
-    query = search.QUERY_LIMIT * "x"
+    longest_query = search.QUERY_LIMIT * "x"
 
-    assert names(viewer, "q=STRASSE+%2550%25_") == []
-    assert names(viewer, "q=STRASSE+50%25_") == ["Straße 50%_off"]
-    assert names(viewer, f"q={query}") == []
+    assert list_names(viewer, "q=STRASSE+%2550%25_") == []
+    assert list_names(viewer, "q=STRASSE+50%25_") == ["Straße 50%_off"]
+    assert list_names(viewer, f"q={longest_query}") == []

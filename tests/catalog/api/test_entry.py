@@ -1,4 +1,4 @@
-"""One entry: read, curated, removed; its card and its versions."""
+"""Reading, editing and deleting one entry; its card and its versions."""
 
 import base64
 import json
@@ -13,16 +13,18 @@ from catalog.registration.service import register
 from tests.api_errors import assert_error_response
 from tests.factories import CapabilityFactory, CatalogEntryFactory, card_bytes, skill
 
-from .test_entries import CATALOG, LISTED, names
+from .entries import (
+    CATALOG_URL,
+    ENTRY_MEMBERS,
+    entry_url,
+    list_names,
+    select_capabilities,
+)
 
 pytestmark = pytest.mark.django_db
 
 
-def place(entry, *more: str) -> str:
-    return "/".join([CATALOG, str(entry.pk), *more])
-
-
-def test_an_entry_is_seed_003s_flat_json(viewer):
+def test_entry_is_a_flat_object_with_capabilities_and_definition(viewer):
     raw = card_bytes(
         skills=[
             skill("Translate text", inputModes=["text/html"]),
@@ -30,10 +32,10 @@ def test_an_entry_is_seed_003s_flat_json(viewer):
         ]
     )
     entry = register(raw).entry
-    item = viewer.get(place(entry)).json()
+    item = viewer.get(entry_url(entry)).json()
 
-    own = ["definition_problem", "capabilities", "raw_definition"]
-    assert list(item) == [*LISTED, *own]
+    detail_members = ["definition_problem", "capabilities", "raw_definition"]
+    assert list(item) == [*ENTRY_MEMBERS, *detail_members]
     assert item["display_name"] == "Translator"
     assert (item["protocol"], item["version"]) == ("a2a", "1.0.0")
     assert item["endpoint"] == "https://translator.example.com/a2a"
@@ -46,21 +48,22 @@ def test_an_entry_is_seed_003s_flat_json(viewer):
     assert item["capability_count"] == len(item["capabilities"])
 
 
-def snippets(client, entry, kind: str) -> dict[str, dict]:
-    item = client.get(place(entry)).json()
-    found = [one for one in item["capabilities"] if one["kind"] == kind]
-    return {one["name"]: one for one in found}
+def get_snippets(client, entry, kind: str) -> dict[str, dict]:
+    """Return the entry's capabilities of this kind by name."""
+    body = client.get(entry_url(entry)).json()
+    return {item["name"]: item for item in select_capabilities(body, kind)}
 
 
-def test_a_skill_has_exactly_six_members(viewer):
-    stated = skill("Translate", inputModes=["text/html"], security=[{"key": []}])
-    entry = register(card_bytes(skills=[stated, {"id": "r", "name": "Rest"}])).entry
-    skills = snippets(viewer, entry, "a2a.skill")
+def test_skill_has_exactly_six_members(viewer):
+    full_skill = skill("Translate", inputModes=["text/html"], security=[{"key": []}])
+    minimal_skill = {"id": "r", "name": "Rest"}
+    entry = register(card_bytes(skills=[full_skill, minimal_skill])).entry
+    skills = get_snippets(viewer, entry, "a2a.skill")
 
     assert list(skills["Translate"].items()) == [
         ("kind", "a2a.skill"),
         ("name", "Translate"),
-        ("description", "Translate, and well"),
+        ("description", "Translate quickly"),
         ("tags", ["demo"]),
         ("inputModes", ["text/html"]),
         ("outputModes", ["text/plain"]),
@@ -75,9 +78,9 @@ def test_a_skill_has_exactly_six_members(viewer):
     }
 
 
-def test_other_kinds_show_their_properties_in_camel_case(viewer):
+def test_capability_of_other_kind_has_its_properties_in_camel_case(viewer):
     entry = register(card_bytes()).entry
-    (interface,) = snippets(viewer, entry, "a2a.interface").values()
+    (interface,) = get_snippets(viewer, entry, "a2a.interface").values()
 
     assert interface == {
         "kind": "a2a.interface",
@@ -87,17 +90,17 @@ def test_other_kinds_show_their_properties_in_camel_case(viewer):
         "binding": "JSONRPC",
         "protocolVersion": "1.0",
     }
-    streaming = snippets(viewer, entry, "agent.feature")["transport.streaming"]
+    streaming = get_snippets(viewer, entry, "agent.feature")["transport.streaming"]
     assert streaming["value"] is True
 
 
-def test_a_tool_shows_its_schema_untouched(viewer):
+def test_tool_has_its_schema_unchanged(viewer):
     schema = {"type": "object", "properties": {"snake_case": {"type": "string"}}}
     tool = {"name": "find", "title": "Find", "inputSchema": schema}
     server = {"name": "com.example/x", "version": "1", "tools": [tool]}
     entry = register(json.dumps(server).encode(), "mcp").entry
 
-    assert snippets(viewer, entry, "mcp.tool")["find"] == {
+    assert get_snippets(viewer, entry, "mcp.tool")["find"] == {
         "kind": "mcp.tool",
         "name": "find",
         "description": "",
@@ -106,7 +109,7 @@ def test_a_tool_shows_its_schema_untouched(viewer):
     }
 
 
-def test_no_property_stands_in_for_what_a_capability_is(viewer):
+def test_property_does_not_replace_kind_name_or_description(viewer):
     entry = CatalogEntryFactory()
     CapabilityFactory(
         agent_type=entry.agent_type,
@@ -115,7 +118,7 @@ def test_no_property_stands_in_for_what_a_capability_is(viewer):
         properties={"kind": "x", "name": "x", "description": "x", "key": "main"},
     )
 
-    assert snippets(viewer, entry, "a2a.security_scheme")["apiKey"] == {
+    assert get_snippets(viewer, entry, "a2a.security_scheme")["apiKey"] == {
         "kind": "a2a.security_scheme",
         "name": "apiKey",
         "description": "",
@@ -123,31 +126,31 @@ def test_no_property_stands_in_for_what_a_capability_is(viewer):
     }
 
 
-def test_capabilities_of_a_kind_nobody_registers_any_more_are_still_shown(viewer):
+def test_capability_of_unregistered_kind_is_shown(viewer):
     entry = CatalogEntryFactory(offers=["gone.kind"])
 
-    assert len(snippets(viewer, entry, "gone.kind")) == 1
+    assert len(get_snippets(viewer, entry, "gone.kind")) == 1
 
 
 @pytest.mark.parametrize("method", ["get", "patch", "delete"])
 @pytest.mark.parametrize(
     "pk", ["not-a-uuid", "9f1417c9-fdb1-414a-86c2-e3e26766963d", "0", "x" * 2000]
 )
-def test_an_entry_that_is_not_there_is_not_found(admin, method, pk):
+def test_unknown_entry_returns_404(admin, method, pk):
     assert_error_response(
-        getattr(admin, method)(f"{CATALOG}/{pk}"), 404, "ENTRY_NOT_FOUND"
+        getattr(admin, method)(f"{CATALOG_URL}/{pk}"), 404, "ENTRY_NOT_FOUND"
     )
 
 
-@pytest.mark.parametrize("below", ["card", "versions"])
-def test_nor_is_anything_below_it(viewer, below):
-    answer = viewer.get(f"{CATALOG}/{uuid4()}/{below}")
+@pytest.mark.parametrize("resource", ["card", "versions"])
+def test_card_and_versions_of_unknown_entry_return_404(viewer, resource):
+    response = viewer.get(f"{CATALOG_URL}/{uuid4()}/{resource}")
 
-    assert_error_response(answer, 404, "ENTRY_NOT_FOUND")
+    assert_error_response(response, 404, "ENTRY_NOT_FOUND")
 
 
 @pytest.mark.parametrize(
-    ("body", "shown"),
+    ("body", "expected"),
     [
         ({"display_name": "  Dragoman "}, {"display_name": "Dragoman"}),
         ({"description": ""}, {"description": ""}),
@@ -157,104 +160,109 @@ def test_nor_is_anything_below_it(viewer, below):
         ({"status": "active"}, {"status": "active"}),
     ],
 )
-def test_a_curated_field_is_changed_and_shown(editor, body, shown):
+def test_patch_changes_field_and_returns_entry(editor, body, expected):
     entry = register(card_bytes()).entry
-    answer = editor.patch(place(entry), body, format="json")
+    response = editor.patch(entry_url(entry), body, format="json")
 
-    assert answer.status_code == 200
-    assert answer.json().items() >= shown.items()
-    assert editor.get(place(entry)).json() == answer.json()
+    assert response.status_code == 200
+    assert response.json().items() >= expected.items()
+    assert editor.get(entry_url(entry)).json() == response.json()
 
 
-def test_validity_is_changed_edge_by_edge(editor):
+def test_patch_changes_one_end_of_validity_and_keeps_the_other(editor):
     entry = CatalogEntryFactory(validity_to=datetime(2027, 1, 1, tzinfo=UTC))
     body = {"validity": {"from": "2026-01-01T01:00:00+01:00"}}
-    validity = editor.patch(place(entry), body, format="json").json()["validity"]
+    validity = editor.patch(entry_url(entry), body, format="json").json()["validity"]
 
     assert validity["from"] == "2026-01-01T00:00:00Z"
     assert validity["to"] == "2027-01-01T00:00:00Z"
     body = {"validity": {"to": None}}
-    validity = editor.patch(place(entry), body, format="json").json()["validity"]
+    validity = editor.patch(entry_url(entry), body, format="json").json()["validity"]
     assert (validity["from"], validity["to"]) == ("2026-01-01T00:00:00Z", None)
 
 
-def test_the_reason_is_kept_with_who_gave_it(editor):
+def test_patch_logs_reason_with_user(editor):
     entry = CatalogEntryFactory()
     body = {"status": "deprecated", "reason": "Replaced"}
-    answer = editor.patch(place(entry), body, format="json")
+    response = editor.patch(entry_url(entry), body, format="json")
 
-    assert "reason" not in answer.json()
-    told = LogEntry.objects.get()
-    assert told.change_message == "Status set to deprecated. Reason: Replaced"
-    assert told.user.groups.get().name == "Editor"
+    assert "reason" not in response.json()
+    log_entry = LogEntry.objects.get()
+    assert log_entry.change_message == "Status set to deprecated. Reason: Replaced"
+    assert log_entry.user.groups.get().name == "Editor"
 
 
-def test_a_patch_of_nothing_changes_nothing(editor):
+def test_empty_patch_changes_nothing(editor):
     entry = CatalogEntryFactory()
-    before = editor.get(place(entry)).content
+    before = editor.get(entry_url(entry)).content
 
-    assert editor.patch(place(entry), {}, format="json").content == before
-    assert editor.patch(place(entry)).content == before
+    assert editor.patch(entry_url(entry), {}, format="json").content == before
+    assert editor.patch(entry_url(entry)).content == before
 
 
-def test_what_was_curated_is_found_at_once(editor):
+def test_patched_entry_is_found_at_once(editor):
     entry = CatalogEntryFactory(display_name="Scout")
-    editor.patch(place(entry), {"categories": ["Łódź"]}, format="json")
+    editor.patch(entry_url(entry), {"categories": ["Łódź"]}, format="json")
 
-    assert names(editor, "q=ŁÓDŹ") == names(editor, "category=łódź") == ["Scout"]
+    assert (
+        list_names(editor, "q=ŁÓDŹ") == list_names(editor, "category=łódź") == ["Scout"]
+    )
 
 
-def test_deleting_removes_every_version_and_keeps_the_provider(admin):
+def test_delete_removes_every_version_and_keeps_provider(admin):
     register(card_bytes(version="1.0.0"))
     entry = register(card_bytes(version="2.0.0")).entry
-    answer = admin.delete(place(entry))
+    response = admin.delete(entry_url(entry))
 
-    assert (answer.status_code, answer.content) == (204, b"")
+    assert (response.status_code, response.content) == (204, b"")
     assert not AgentType.objects.exists()
     assert not EntryText.objects.exists()
     assert Provider.objects.exists()
-    assert_error_response(admin.get(place(entry)), 404, "ENTRY_NOT_FOUND")
-    assert_error_response(admin.delete(place(entry)), 404, "ENTRY_NOT_FOUND")
+    assert_error_response(admin.get(entry_url(entry)), 404, "ENTRY_NOT_FOUND")
+    assert_error_response(admin.delete(entry_url(entry)), 404, "ENTRY_NOT_FOUND")
 
 
-def test_a_deleted_agent_can_be_registered_again(admin):
+def test_deleted_agent_can_be_registered_again(admin):
     first = register(card_bytes()).entry
-    admin.delete(place(first))
+    admin.delete(entry_url(first))
 
     assert register(card_bytes()).entry.pk != first.pk
 
 
-def test_the_card_is_the_very_bytes_received(viewer):
-    raw = b"\xef\xbb\xbf\n" + card_bytes(note="<script>ł</script>").replace(
-        b", ", b" , "
-    )
+def test_card_is_returned_byte_for_byte(viewer):
+    card = card_bytes(note="<script>ł</script>")
+    raw = b"\xef\xbb\xbf\n" + card.replace(b", ", b" , ")
     entry = register(raw).entry
-    answer = viewer.get(place(entry, "card"))
+    response = viewer.get(entry_url(entry, "card"))
 
-    assert answer.content == raw
-    assert answer["Content-Type"] == "application/json"
-    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert response.content == raw
+    assert response["Content-Type"] == "application/json"
+    assert response["X-Content-Type-Options"] == "nosniff"
 
 
-def test_a_card_somebody_has_already_is_not_sent_again(viewer):
+def test_card_with_matching_etag_returns_304(viewer):
     entry = register(card_bytes()).entry
-    etag = viewer.get(place(entry, "card"))["ETag"]
-    again = viewer.get(place(entry, "card"), headers={"If-None-Match": etag})
+    url = entry_url(entry, "card")
+    etag = viewer.get(url)["ETag"]
+    headers = {"If-None-Match": etag}
+    response = viewer.get(url, headers=headers)
 
     assert etag.startswith('W/"')
-    assert (again.status_code, again.content, again["ETag"]) == (304, b"", etag)
-    register(card_bytes(version="2.0.0"))
-    newer = viewer.get(place(entry, "card"), headers={"If-None-Match": etag})
-    assert (newer.status_code, newer.content) == (200, card_bytes(version="2.0.0"))
+    assert (response.status_code, response.content) == (304, b"")
+    assert response["ETag"] == etag
+    new_card = card_bytes(version="2.0.0")
+    register(new_card)
+    response = viewer.get(url, headers=headers)
+    assert (response.status_code, response.content) == (200, new_card)
 
 
-def test_versions_tell_the_history_newest_first(viewer):
+def test_versions_are_listed_newest_first(viewer):
     register(card_bytes(version="1.0.0", skills=[skill("Old")]))
     entry = register(card_bytes(version="2.0.0", skills=[skill("New")])).entry
-    answer = viewer.get(place(entry, "versions")).json()
+    body = viewer.get(entry_url(entry, "versions")).json()
 
-    newest, oldest = answer["items"]
-    assert answer["total"] == 2
+    newest, oldest = body["items"]
+    assert body["total"] == 2
     assert list(newest) == [
         "version",
         "spec_version",
@@ -270,25 +278,25 @@ def test_versions_tell_the_history_newest_first(viewer):
     assert newest["capability_count"] == entry.agent_type.capabilities.count()
 
 
-def test_a_version_tells_what_led_to_it(viewer):
+def test_version_lists_its_changes(viewer):
     register(card_bytes(version="1.0.0", skills=[skill("Old")]))
     entry = register(card_bytes(version="2.0.0", skills=[skill("New")])).entry
-    newest, oldest = viewer.get(place(entry, "versions")).json()["items"]
+    newest, oldest = viewer.get(entry_url(entry, "versions")).json()["items"]
 
     (change,) = newest["changes"]
     assert change["previous_version"] == "1.0.0"
     assert change["digest"] == newest["digest"]
     assert change["added"] == [{"kind": "a2a.skill", "name": "New"}]
-    gone = {"kind": "a2a.skill", "name": "Old", "breaking": True}
-    assert change["removed"] == [gone]
+    removed = {"kind": "a2a.skill", "name": "Old", "breaking": True}
+    assert change["removed"] == [removed]
     assert change["changed"] == []
     assert oldest["changes"] == []
 
 
-def test_versions_come_in_pages(viewer):
+def test_versions_are_paginated(viewer):
     for n in range(5):
         entry = register(card_bytes(version=f"{n}")).entry
-    answer = viewer.get(place(entry, "versions") + "?limit=2&offset=3").json()
+    body = viewer.get(entry_url(entry, "versions") + "?limit=2&offset=3").json()
 
-    assert answer["total"] == 5
-    assert [item["version"] for item in answer["items"]] == ["1", "0"]
+    assert body["total"] == 5
+    assert [item["version"] for item in body["items"]] == ["1", "0"]

@@ -6,54 +6,58 @@ from django.utils import timezone
 from catalog.health.status import record_probe
 from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
-from tests.probes import failed, well
+from tests.probes import failure, success
+
+from .entries import CATALOG_URL, entry_url
 
 pytestmark = pytest.mark.django_db
 
 
-def health(client, entry):
-    return client.get(f"/api/v1/catalog/{entry.pk}/health")
+def get_health(client, entry):
+    return client.get(entry_url(entry, "health"))
 
 
-def test_it_tells_how_an_agent_is_and_has_been(viewer):
+def test_health_shows_state_uptime_latency_and_probes(viewer):
     entry = CatalogEntryFactory()
     now = timezone.now()
-    record_probe(entry, well(120, now - timedelta(hours=2)))
-    record_probe(entry, failed(now - timedelta(hours=1)))
-    body = health(viewer, entry).json()
+    record_probe(entry, success(120, now - timedelta(hours=2)))
+    record_probe(entry, failure(now - timedelta(hours=1)))
+    body = get_health(viewer, entry).json()
 
     assert body["health"]["state"] == "degraded"
     assert body["uptime"] == {"24h": 0.5, "7d": 0.5, "90d": 0.5}
     assert body["latency"] == {"p50Ms": 120, "p95Ms": 120, "probes": 2, "failures": 1}
-    assert [(p["ok"], p["latencyMs"], p["error"]) for p in body["recent"]] == [
-        (False, None, "HTTP 503"),
-        (True, 120, ""),
+    probes = [
+        (probe["ok"], probe["latencyMs"], probe["error"]) for probe in body["recent"]
     ]
-    counts = [(h["probes"], h["failures"], h["latencyMs"]) for h in body["hours"]]
-    assert counts == [(1, 0, 120), (1, 1, None)]
+    assert probes == [(False, None, "HTTP 503"), (True, 120, "")]
+    hours = [
+        (hour["probes"], hour["failures"], hour["latencyMs"]) for hour in body["hours"]
+    ]
+    assert hours == [(1, 0, 120), (1, 1, None)]
 
 
-def test_an_agent_never_probed_has_no_figures(viewer):
-    body = health(viewer, CatalogEntryFactory()).json()
+def test_health_of_entry_never_probed_has_null_metrics(viewer):
+    body = get_health(viewer, CatalogEntryFactory()).json()
 
     assert body["uptime"] == {"24h": None, "7d": None, "90d": None}
     assert body["latency"] == {"p50Ms": None, "p95Ms": None, "probes": 0, "failures": 0}
     assert (body["recent"], body["hours"]) == ([], [])
 
 
-def test_at_most_a_hundred_recent_probes_are_listed(viewer):
+def test_health_lists_at_most_100_recent_probes(viewer):
     entry = CatalogEntryFactory()
     now = timezone.now()
     for n in range(120):
-        record_probe(entry, well(n, now - timedelta(seconds=n)))
-    recent = health(viewer, entry).json()["recent"]
+        record_probe(entry, success(n, now - timedelta(seconds=n)))
+    recent = get_health(viewer, entry).json()["recent"]
 
     assert [probe["latencyMs"] for probe in recent] == list(range(100))
 
 
-def test_an_unknown_agent_and_parameter_are_refused(viewer):
+def test_health_rejects_unknown_entry_and_parameter(viewer):
     entry = CatalogEntryFactory()
-    unknown = viewer.get(f"/api/v1/catalog/{entry.agent_type_id}/health")
-    assert_error_response(unknown, 404, "ENTRY_NOT_FOUND")
-    asked = viewer.get(f"/api/v1/catalog/{entry.pk}/health?days=3")
-    assert_error_response(asked, 400, "INVALID_PARAMETER")
+    unknown_entry = viewer.get(f"{CATALOG_URL}/{entry.agent_type_id}/health")
+    assert_error_response(unknown_entry, 404, "ENTRY_NOT_FOUND")
+    unknown_parameter = viewer.get(f"{entry_url(entry, 'health')}?days=3")
+    assert_error_response(unknown_parameter, 400, "INVALID_PARAMETER")

@@ -6,26 +6,30 @@ from tests.factories import CatalogEntryFactory, card_bytes, skill
 
 pytestmark = pytest.mark.django_db
 
+KINDS_URL = "/api/v1/kinds"
+STATS_URL = "/api/v1/stats"
 
-def test_kinds_are_all_that_are_registered(viewer):
-    answer = viewer.get("/api/v1/kinds").json()
 
-    assert answer["total"] == len(answer["items"]) >= 9
-    assert answer["items"][0] == {
+def test_kinds_lists_all_registered_kinds(viewer):
+    body = viewer.get(KINDS_URL).json()
+
+    assert body["total"] == len(body["items"]) >= 9
+    assert body["items"][0] == {
         "slug": "agent.feature",
         "label": "Feature",
         "protocol": "any",
         "discoverable": False,
     }
-    by_slug = {kind["slug"]: kind["discoverable"] for kind in answer["items"]}
-    assert (by_slug["a2a.skill"], by_slug["a2a.interface"]) == (True, False)
+    discoverable = {kind["slug"]: kind["discoverable"] for kind in body["items"]}
+    assert discoverable["a2a.skill"] is True
+    assert discoverable["a2a.interface"] is False
 
 
-def test_kinds_come_in_pages_like_every_list(viewer):
-    whole = viewer.get("/api/v1/kinds").json()
-    page = viewer.get("/api/v1/kinds?limit=2&offset=1").json()
+def test_kinds_are_paginated(viewer):
+    all_kinds = viewer.get(KINDS_URL).json()
+    page = viewer.get(f"{KINDS_URL}?limit=2&offset=1").json()
 
-    assert page == {"total": whole["total"], "items": whole["items"][1:3]}
+    assert page == {"total": all_kinds["total"], "items": all_kinds["items"][1:3]}
 
 
 def test_stats_count_by_status_protocol_source_and_kind(viewer):
@@ -39,7 +43,7 @@ def test_stats_count_by_status_protocol_source_and_kind(viewer):
     CatalogEntryFactory(
         status=Status.DEPRECATED, source=Source.DEMO, offers=["a2a.skill"]
     )
-    stats = viewer.get("/api/v1/stats").json()
+    stats = viewer.get(STATS_URL).json()
 
     assert stats == {
         "total": 3,
@@ -56,9 +60,9 @@ def test_stats_count_by_status_protocol_source_and_kind(viewer):
     }
 
 
-def test_stats_count_current_versions_only(viewer):
+def test_stats_count_only_current_versions(viewer):
     register(card_bytes(version="1", skills=[skill("a"), skill("b")]))
     register(card_bytes(version="2", skills=[skill("a")]))
 
-    stats = viewer.get("/api/v1/stats").json()
+    stats = viewer.get(STATS_URL).json()
     assert (stats["total"], stats["kind"]["a2a.skill"]) == (1, 1)

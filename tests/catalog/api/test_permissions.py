@@ -1,4 +1,4 @@
-"""Every view of the API is closed by itself, whatever a project's defaults are."""
+"""Every view of the API is closed by its own settings, not by project defaults."""
 
 import pytest
 from django.urls import get_resolver
@@ -16,67 +16,71 @@ from catalog.api.base.renderers import ORJSONRenderer
 from catalog.api.entries import KindViewSet
 from tests.factories import UserFactory
 
-EXPLICIT = (
+REQUIRED_ATTRIBUTES = {
     "authentication_classes",
     "permission_classes",
     "pagination_class",
     "parser_classes",
     "renderer_classes",
-)
+}
 
 
-class Unlisted(CatalogAPIMixin, APIView):
-    """A view whose handler no permission names."""
+class UnlistedMethodView(CatalogAPIMixin, APIView):
+    """A view with a method for which the permission classes have no rule."""
 
     def put(self, request):
-        raise AssertionError("reached")
+        raise AssertionError("The request was not rejected")
 
 
-def views() -> list[type]:
-    """The view classes of the catalog and of routing."""
-    return sorted(set(view_classes(get_resolver())), key=lambda view: view.__name__)
+def api_views() -> list[type]:
+    """Return the view classes of the catalog and of routing, sorted by name."""
+    return sorted(
+        set(iter_view_classes(get_resolver())), key=lambda view: view.__name__
+    )
 
 
-def view_classes(resolver):
+def iter_view_classes(resolver):
     for pattern in resolver.url_patterns:
         if hasattr(pattern, "url_patterns"):
-            yield from view_classes(pattern)
+            yield from iter_view_classes(pattern)
             continue
         view = getattr(pattern.callback, "cls", None)
         if view and view.__module__.split(".")[0] in ("catalog", "routing"):
             yield view
 
 
-@pytest.mark.parametrize("view", views(), ids=lambda view: view.__name__)
-def test_view_states_who_may_what_it_reads_and_how_it_answers(view):
-    own = [c for c in view.__mro__ if c.__module__.split(".")[0] != "rest_framework"]
-    stated = {name for c in own for name in vars(c)}
+@pytest.mark.parametrize("view", api_views(), ids=lambda view: view.__name__)
+def test_view_sets_its_own_permissions_parsers_and_renderers(view):
+    own_classes = [
+        cls for cls in view.__mro__ if not cls.__module__.startswith("rest_framework.")
+    ]
+    own_attributes = {name for cls in own_classes for name in vars(cls)}
 
-    assert set(EXPLICIT) <= stated
+    assert own_attributes >= REQUIRED_ATTRIBUTES
     assert AllowAny not in view.permission_classes
     assert view.permission_classes
     assert view.renderer_classes == [ORJSONRenderer]
     assert view().get_exception_handler() is exception_handler
 
 
-def test_there_are_views_to_look_at():
-    assert len(views()) >= 8
+def test_views_of_the_api_are_found():
+    assert len(api_views()) >= 8
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("superuser", [True, False])
-def test_method_that_no_permission_lists_is_refused(superuser):
+def test_method_without_permission_rule_returns_403(superuser):
     request = APIRequestFactory().put("/", {}, format="json")
     force_authenticate(request, UserFactory(is_superuser=superuser))
 
-    response = Unlisted.as_view()(request)
+    response = UnlistedMethodView.as_view()(request)
 
     assert (response.status_code, response.data["code"]) == (403, "PERMISSION_DENIED")
 
 
-def test_request_without_any_user_is_refused():
-    """As a project has it that sets UNAUTHENTICATED_USER to None."""
-    view, request = Unlisted(), APIRequestFactory().get("/")
+def test_request_without_user_has_no_permission():
+    view, request = UnlistedMethodView(), APIRequestFactory().get("/")
+    # As in a project that sets UNAUTHENTICATED_USER to None.
     request.user = None
 
     assert not CanReadCatalog().has_permission(request, view)
@@ -84,10 +88,10 @@ def test_request_without_any_user_is_refused():
 
 
 @pytest.mark.django_db
-def test_method_that_the_view_lacks_is_405():
+def test_method_that_view_does_not_implement_returns_405():
     request = APIRequestFactory().patch("/", {}, format="json")
     force_authenticate(request, UserFactory(is_superuser=True))
 
-    response = Unlisted.as_view()(request)
+    response = UnlistedMethodView.as_view()(request)
 
     assert (response.status_code, response.data["code"]) == (405, "METHOD_NOT_ALLOWED")

@@ -1,4 +1,3 @@
-import ipaddress
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import BoundedSemaphore
@@ -10,112 +9,101 @@ from django.utils import timezone
 from catalog.health.scheduler import CatalogEntrySource
 from catalog.models import CatalogEntry, Source, Status
 from catalog.registration import service
-from catalog.registration.service import claim_probe, register
+from catalog.registration.service import claim_probe
 from tests.api_errors import assert_error_response
-from tests.factories import CatalogEntryFactory, card_bytes
-from tests.servers import reply, serving
+from tests.factories import CatalogEntryFactory
+
+from .entries import entry_url
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def agent(settings):
-    """A registered agent whose card is where cards are kept."""
-    settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.0/8")]
-    with serving() as server:
-        server.routes["/.well-known/agent-card.json"] = reply()
-        yield register(card_bytes(url=server.url("/a2a"))).entry
+def post_probe(client, entry):
+    return client.post(entry_url(entry, "probe"))
 
 
-def in_thread(work):
-    """On a connection of its own, closed when done."""
+def test_probe_returns_outcome_and_new_health(editor, running_entry):
+    response = post_probe(editor, running_entry)
 
-    def worked(*given):
-        try:
-            return work(*given)
-        finally:
-            connections.close_all()
-
-    return worked
-
-
-def probe(client, entry):
-    return client.post(f"/api/v1/catalog/{entry.pk}/probe")
-
-
-def test_it_answers_the_outcome_and_the_new_state(editor, agent):
-    answer = probe(editor, agent)
-
-    assert answer.status_code == 200
-    body = answer.json()
+    assert response.status_code == 200
+    body = response.json()
     assert body["outcome"].keys() == {"ok", "at", "latencyMs", "error"}
     assert (body["outcome"]["ok"], body["health"]["state"]) == (True, "active")
     assert CatalogEntry.objects.get().status == Status.ACTIVE
 
 
-def test_a_probed_agent_is_found_at_once(editor, agent):
+def test_capabilities_of_probed_agent_are_found_at_once(editor, running_entry):
     assert editor.get("/api/v1/capabilities").json()["total"] == 0
-    probe(editor, agent)
+    post_probe(editor, running_entry)
 
     assert editor.get("/api/v1/capabilities").json()["total"] == 1
 
 
-def test_asking_again_within_five_seconds_is_too_soon(editor, agent):
-    probe(editor, agent)
-    answer = probe(editor, agent)
+def test_second_probe_within_five_seconds_returns_429(editor, running_entry):
+    post_probe(editor, running_entry)
+    response = post_probe(editor, running_entry)
 
-    assert (answer.status_code, answer.json()["code"]) == (429, "RATE_LIMITED")
-    assert 1 <= int(answer["Retry-After"]) <= 5
+    assert_error_response(response, 429, "RATE_LIMITED")
+    assert 1 <= int(response["Retry-After"]) <= 5
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_who_ask_at_once_one_is_answered(client_for, agent):
-    clients = [client_for("Editor") for _ in range(10)]
-    with ThreadPoolExecutor(10) as threads:
-        answers = list(threads.map(in_thread(lambda c: probe(c, agent)), clients))
+def test_only_one_of_many_concurrent_probes_is_sent(client_for, running_entry):
+    def probe_in_thread(client):
+        try:
+            return post_probe(client, running_entry)
+        finally:
+            connections.close_all()
 
-    statuses = Counter(answer.status_code for answer in answers)
+    clients = [client_for("Editor") for _ in range(10)]
+    with ThreadPoolExecutor(10) as executor:
+        responses = list(executor.map(probe_in_thread, clients))
+
+    statuses = Counter(response.status_code for response in responses)
     assert statuses == {200: 1, 429: 9}
 
 
-def test_who_is_probed_now_is_nobody_elses_to_probe(editor, agent):
-    """Neither while it is asked nor at once after it."""
-    claim_probe(agent)
+def test_entry_claimed_for_probe_is_not_claimed_by_scheduler(running_entry):
+    claim_probe(running_entry)
 
     assert CatalogEntrySource().claim(10, due=timezone.now()) == []
 
 
-def test_when_too_many_wait_for_agents_the_next_is_told_to_come_back(
-    editor, agent, monkeypatch
+def test_probe_returns_429_and_changes_nothing_if_all_fetch_slots_are_taken(
+    editor, running_entry, monkeypatch
 ):
     slots = BoundedSemaphore(1)
     monkeypatch.setattr(service, "get_fetch_slots", lambda: slots)
     before = CatalogEntry.objects.values().get()
     with slots:
-        answer = probe(editor, agent)
+        response = post_probe(editor, running_entry)
 
-    assert_error_response(answer, 429, "RATE_LIMITED")
-    assert answer["Retry-After"] == "1"
+    assert_error_response(response, 429, "RATE_LIMITED")
+    assert response["Retry-After"] == "1"
     assert CatalogEntry.objects.values().get() == before
-    assert probe(editor, agent).status_code == 200
+    assert post_probe(editor, running_entry).status_code == 200
 
 
 @pytest.mark.parametrize("body", [b"{bad", b'{"timeout": 5}', b"[]"])
-def test_there_is_nothing_to_say_to_it(editor, agent, body):
-    place = f"/api/v1/catalog/{agent.pk}/probe"
-    answer = editor.generic("POST", place, body, content_type="application/json")
+def test_probe_rejects_body(editor, running_entry, body):
+    url = entry_url(running_entry, "probe")
+    response = editor.generic("POST", url, body, content_type="application/json")
 
-    assert_error_response(answer, 400, "INVALID_BODY")
+    assert_error_response(response, 400, "INVALID_BODY")
 
 
 @pytest.mark.parametrize(
-    "left_alone", [{"status": Status.DEPRECATED}, {"source": Source.DEMO}]
+    "fields",
+    [{"status": Status.DEPRECATED}, {"source": Source.DEMO}],
+    ids=["deprecated", "demo"],
 )
-def test_what_is_never_probed_is_a_conflict(editor, left_alone):
-    answer = probe(editor, CatalogEntryFactory(**left_alone))
+def test_probe_of_entry_that_is_never_probed_returns_409(editor, fields):
+    response = post_probe(editor, CatalogEntryFactory(**fields))
 
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT")
+    assert_error_response(response, 409, "CONFLICT")
 
 
-def test_viewers_may_not(viewer, agent):
-    assert probe(viewer, agent).status_code == 403
+def test_probe_by_viewer_returns_403(viewer, running_entry):
+    response = post_probe(viewer, running_entry)
+
+    assert_error_response(response, 403, "PERMISSION_DENIED")

@@ -1,4 +1,4 @@
-"""How many queries an answer takes, written down: as many for thirty as for three."""
+"""Query counts of the API, which do not grow with the number of rows."""
 
 import pytest
 from django.db import connection
@@ -8,20 +8,25 @@ from django.utils import timezone
 from catalog.registration.service import register
 from tests.factories import CapabilityFactory, CatalogEntryFactory, card_bytes, skill
 
+from .entries import CATALOG_URL, entry_url
+
 pytestmark = pytest.mark.django_db
 
-# To know a bearer: the token with its user and what this user may.
-WHO = 1
+KINDS_URL = "/api/v1/kinds"
+STATS_URL = "/api/v1/stats"
+# The token with its user and the permissions of the user.
+AUTHENTICATION_QUERIES = 1
 
 
-def queries(client, place: str) -> int:
+def count_queries(client, url: str) -> int:
+    """Return the number of queries of a request, without those for authentication."""
     with CaptureQueriesContext(connection) as captured:
-        answer = client.get(place)
-    assert answer.status_code == 200, answer.json()
-    return len(captured) - WHO
+        response = client.get(url)
+    assert response.status_code == 200, response.json()
+    return len(captured) - AUTHENTICATION_QUERIES
 
 
-def make_entries(count: int) -> None:
+def create_entries(count: int) -> None:
     for _ in range(count):
         entry = CatalogEntryFactory(
             categories=["Field work"],
@@ -36,12 +41,12 @@ def make_entries(count: int) -> None:
         )
 
 
-def test_knowing_who_asks_takes_one_query(viewer, django_assert_num_queries):
-    with django_assert_num_queries(WHO):
-        assert viewer.get("/api/v1/kinds").status_code == 200
+def test_authentication_takes_one_query(viewer, django_assert_num_queries):
+    with django_assert_num_queries(AUTHENTICATION_QUERIES):
+        assert viewer.get(KINDS_URL).status_code == 200
 
 
-QUESTIONS = [
+LIST_QUERIES = [
     "",
     "q=agent+skill",
     "protocol=a2a",
@@ -58,58 +63,58 @@ QUESTIONS = [
 ]
 
 
-def test_a_list_takes_two_queries_however_it_is_asked(viewer):
-    places = [f"/api/v1/catalog?{question}" for question in QUESTIONS]
-    make_entries(3)
-    few = {place: queries(viewer, place) for place in places}
-    make_entries(27)
+def test_list_takes_two_queries_for_any_parameters_and_number_of_entries(viewer):
+    urls = [f"{CATALOG_URL}?{query}" for query in LIST_QUERIES]
+    create_entries(3)
+    counts_for_few = {url: count_queries(viewer, url) for url in urls}
+    create_entries(27)
 
-    many = {place: queries(viewer, place) for place in places}
-    assert few == many == dict.fromkeys(places, 2)
-    assert {viewer.get(place).json()["total"] for place in places} == {30}
+    counts_for_many = {url: count_queries(viewer, url) for url in urls}
+    assert counts_for_few == counts_for_many == dict.fromkeys(urls, 2)
+    assert {viewer.get(url).json()["total"] for url in urls} == {30}
 
 
-def test_so_does_the_list_of_one_provider(viewer):
+def test_list_of_one_provider_takes_two_queries(viewer):
     entry = CatalogEntryFactory()
     provider = entry.agent_type.provider
     CatalogEntryFactory.create_batch(29, agent_type__provider=provider)
 
-    place = f"/api/v1/catalog?provider={provider.organization}"
-    assert queries(viewer, place) == 2
+    url = f"{CATALOG_URL}?provider={provider.organization}"
+    assert count_queries(viewer, url) == 2
 
 
-def test_an_entry_takes_two_queries_whatever_it_can_do(viewer):
-    for skills in (3, 60):
-        named = [skill(f"Skill {n}") for n in range(skills)]
-        entry = register(card_bytes(version=f"{skills}", skills=named)).entry
+def test_entry_takes_two_queries_for_any_number_of_skills(viewer):
+    for skill_count in (3, 60):
+        skills = [skill(f"Skill {n}") for n in range(skill_count)]
+        entry = register(card_bytes(version=f"{skill_count}", skills=skills)).entry
 
-        assert queries(viewer, f"/api/v1/catalog/{entry.pk}") == 2
+        assert count_queries(viewer, entry_url(entry)) == 2
 
 
-def test_a_card_takes_one_query(viewer):
+def test_card_takes_one_query(viewer):
     entry = register(card_bytes()).entry
 
-    assert queries(viewer, f"/api/v1/catalog/{entry.pk}/card") == 1
+    assert count_queries(viewer, entry_url(entry, "card")) == 1
 
 
-def test_versions_take_four_queries_however_many_there_are(viewer):
+def test_versions_take_four_queries_for_any_number_of_versions(viewer):
     counts = []
-    for versions in (range(3), range(3, 30)):
-        for n in versions:
+    for numbers in (range(3), range(3, 30)):
+        for n in numbers:
             entry = register(card_bytes(version=f"1.{n}", skills=[skill(f"{n}")])).entry
-        counts.append(queries(viewer, f"/api/v1/catalog/{entry.pk}/versions"))
+        counts.append(count_queries(viewer, entry_url(entry, "versions")))
 
     assert counts == [4, 4]
 
 
-def test_stats_take_four_queries_however_much_they_count(viewer):
-    make_entries(3)
-    few = queries(viewer, "/api/v1/stats")
-    make_entries(27)
+def test_stats_take_four_queries_for_any_number_of_entries(viewer):
+    create_entries(3)
+    count_for_few = count_queries(viewer, STATS_URL)
+    create_entries(27)
 
-    assert (few, queries(viewer, "/api/v1/stats")) == (4, 4)
-    assert viewer.get("/api/v1/stats").json()["kind"]["mcp.tool"] == 30
+    assert (count_for_few, count_queries(viewer, STATS_URL)) == (4, 4)
+    assert viewer.get(STATS_URL).json()["kind"]["mcp.tool"] == 30
 
 
-def test_kinds_take_none(viewer):
-    assert queries(viewer, "/api/v1/kinds") == 0
+def test_kinds_take_no_queries(viewer):
+    assert count_queries(viewer, KINDS_URL) == 0

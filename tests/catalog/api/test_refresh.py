@@ -7,40 +7,27 @@ from catalog.registration.service import import_url, register
 from tests import mcp_servers
 from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, card_bytes, skill
-from tests.published import tool_server
-from tests.servers import LOOPBACK, reply, serving
+from tests.published import mcp_definition
+from tests.servers import LOOPBACK, reply
+
+from .entries import entry_url
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def server(settings):
-    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    settings.AGENTLENS_FETCH_TIMEOUT = 5
-    with serving() as server:
-        server.routes["/card"] = reply(body=card_bytes(), etag='"1"')
-        yield server
+def post_refresh(client, entry, query="", **body):
+    return client.post(entry_url(entry, "refresh") + query, body, format="json")
 
 
-@pytest.fixture
-def imported(server):
-    return import_url(server.url("/card")).entry
-
-
-def refresh(client, entry, query="", **body):
-    place = f"/api/v1/catalog/{entry.pk}/refresh{query}"
-    return client.post(place, body, format="json")
-
-
-def renamed(server):
+def rename_skill(server):
     server.routes["/card"] = reply(body=card_bytes(skills=[skill("Other")]))
 
 
-def test_it_says_what_changed_marks_what_breaks_and_applies_it(
-    editor, server, imported
+def test_refresh_applies_and_returns_changes_and_marks_breaking_ones(
+    editor, card_server, imported_entry
 ):
-    renamed(server)
-    body = refresh(editor, imported).json()
+    rename_skill(card_server)
+    body = post_refresh(editor, imported_entry).json()
 
     assert body["outcome"] == "updated"
     assert body["changes"] == {
@@ -48,141 +35,166 @@ def test_it_says_what_changed_marks_what_breaks_and_applies_it(
         "removed": [{"kind": "a2a.skill", "name": "Translate text", "breaking": True}],
         "changed": [],
     }
-    names = imported.agent_type.capabilities.filter(kind="a2a.skill")
-    assert [capability.name for capability in names] == ["Other"]
+    skills = imported_entry.agent_type.capabilities.filter(kind="a2a.skill")
+    assert [capability.name for capability in skills] == ["Other"]
 
 
-def interfaces(*ways):
-    stated = [
-        {"url": f"https://x.example/{way}", "protocolBinding": way} for way in ways
-    ]
-    return {"supportedInterfaces": [one | {"protocolVersion": "1.0"} for one in stated]}
+def with_interfaces(*bindings):
+    """Return card members with an interface for each binding."""
+    return {
+        "supportedInterfaces": [
+            {
+                "url": f"https://x.example/{binding}",
+                "protocolBinding": binding,
+                "protocolVersion": "1.0",
+            }
+            for binding in bindings
+        ]
+    }
 
 
-SCHEMES = {
-    "basic": {"httpAuthSecurityScheme": {"scheme": "basic"}},
-    "bearer": {"httpAuthSecurityScheme": {"scheme": "bearer"}},
-    "digest": {"httpAuthSecurityScheme": {"scheme": "digest"}},
-}
-
-
-def schemes(*keys):
-    return {"securitySchemes": {key: SCHEMES[key] for key in keys}}
+def with_schemes(*schemes):
+    """Return card members with these HTTP security schemes."""
+    return {
+        "securitySchemes": {
+            scheme: {"httpAuthSecurityScheme": {"scheme": scheme}} for scheme in schemes
+        }
+    }
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "gone"),
+    ("before", "after", "removed_name"),
     [
         (
-            interfaces("JSONRPC", "GRPC"),
-            interfaces("JSONRPC"),
+            with_interfaces("JSONRPC", "GRPC"),
+            with_interfaces("JSONRPC"),
             "https://x.example/GRPC",
         ),
-        (schemes("basic", "bearer"), schemes("basic"), "http (bearer)"),
-        (schemes("basic", "bearer"), schemes("bearer"), "http"),
-        (schemes("basic"), schemes("digest"), "http"),
+        (with_schemes("basic", "bearer"), with_schemes("basic"), "http (bearer)"),
+        (with_schemes("basic", "bearer"), with_schemes("bearer"), "http"),
+        (with_schemes("basic"), with_schemes("digest"), "http"),
     ],
-    ids=["an interface", "a scheme", "one with the plain name", "another instead"],
+    ids=["interface", "second scheme", "first scheme", "replaced scheme"],
 )
-def test_what_clients_relied_on_breaks_them(editor, server, before, after, gone):
-    server.routes["/card"] = reply(body=card_bytes(**before))
-    entry = import_url(server.url("/card")).entry
-    server.routes["/card"] = reply(body=card_bytes(**after))
-    told = refresh(editor, entry).json()["changes"]
+def test_removed_interface_or_scheme_is_breaking(
+    editor, card_server, before, after, removed_name
+):
+    card_server.routes["/card"] = reply(body=card_bytes(**before))
+    entry = import_url(card_server.url("/card")).entry
+    card_server.routes["/card"] = reply(body=card_bytes(**after))
+    changes = post_refresh(editor, entry).json()["changes"]
 
-    assert [(one["name"], one["breaking"]) for one in told["removed"]] == [(gone, True)]
-    assert told["changed"] == []
-
-
-def test_a_tool_that_is_gone_breaks_clients(editor, server):
-    def tools(*names):
-        document = tool_server("Stacks", *names, url=server.url("/mcp"))
-        server.routes["/server.json"] = reply(body=json.dumps(document).encode())
-
-    tools("search", "lend")
-    entry = import_url(server.url("/server.json")).entry
-    tools("search")
-    (gone,) = refresh(editor, entry).json()["changes"]["removed"]
-
-    assert gone == {"kind": "mcp.tool", "name": "lend", "breaking": True}
+    (removed,) = changes["removed"]
+    assert (removed["name"], removed["breaking"]) == (removed_name, True)
+    assert changes["changed"] == []
 
 
-def test_a_removed_flag_breaks_nobody(editor, server, imported):
-    server.routes["/card"] = reply(body=card_bytes(capabilities={}))
-    (gone,) = refresh(editor, imported).json()["changes"]["removed"]
+def test_removed_tool_is_breaking(editor, card_server):
+    def set_tools(*names):
+        document = mcp_definition("Stacks", *names, url=card_server.url("/mcp"))
+        card_server.routes["/server.json"] = reply(body=json.dumps(document).encode())
 
-    assert (gone["kind"], gone["breaking"]) == ("agent.feature", False)
+    set_tools("search", "lend")
+    entry = import_url(card_server.url("/server.json")).entry
+    set_tools("search")
+    (removed,) = post_refresh(editor, entry).json()["changes"]["removed"]
+
+    assert removed == {"kind": "mcp.tool", "name": "lend", "breaking": True}
 
 
-def test_a_dry_run_says_it_and_stores_nothing(editor, server, imported):
-    renamed(server)
-    body = refresh(editor, imported, "?dry_run=true").json()
+def test_removed_feature_is_not_breaking(editor, card_server, imported_entry):
+    card_server.routes["/card"] = reply(body=card_bytes(capabilities={}))
+    (removed,) = post_refresh(editor, imported_entry).json()["changes"]["removed"]
+
+    assert (removed["kind"], removed["breaking"]) == ("agent.feature", False)
+
+
+def test_dry_run_returns_changes_and_stores_nothing(
+    editor, card_server, imported_entry
+):
+    rename_skill(card_server)
+    body = post_refresh(editor, imported_entry, "?dry_run=true").json()
 
     assert [added["name"] for added in body["changes"]["added"]] == ["Other"]
-    assert not imported.changes.exists()
+    assert not imported_entry.changes.exists()
 
 
-def test_an_unchanged_definition_is_seen_and_probed(editor, server, imported):
-    probed_before = imported.last_probed_at
-    body = refresh(editor, imported).json()
+def test_refresh_of_unchanged_definition_probes_agent(editor, imported_entry):
+    last_probed_at = imported_entry.last_probed_at
+    body = post_refresh(editor, imported_entry).json()
 
     assert (body["outcome"], body["status"]) == ("unchanged", "active")
-    imported.refresh_from_db()
-    assert imported.last_probed_at > probed_before
+    imported_entry.refresh_from_db()
+    assert imported_entry.last_probed_at > last_probed_at
 
 
-def test_a_pushed_definition_is_looked_for_at_the_agents_own_address(editor, server):
-    url = server.url("/a2a")
+def test_refresh_of_pushed_definition_fetches_well_known_path_of_endpoint(
+    editor, card_server
+):
+    url = card_server.url("/a2a")
     entry = register(card_bytes(url=url)).entry
     body = card_bytes(url=url, skills=[skill("Other")])
-    server.routes["/.well-known/agent-card.json"] = reply(body=body)
+    card_server.routes["/.well-known/agent-card.json"] = reply(body=body)
 
-    assert refresh(editor, entry).json()["outcome"] == "updated"
+    assert post_refresh(editor, entry).json()["outcome"] == "updated"
     entry.refresh_from_db()
-    assert entry.source_url == server.url("/.well-known/agent-card.json")
+    assert entry.source_url == card_server.url("/.well-known/agent-card.json")
 
 
-def test_a_running_mcp_server_is_asked_again(editor, settings):
+def test_refresh_introspects_running_mcp_server(editor, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with mcp_servers.serving(mcp_servers.notebook()) as address:
-        entry = import_url(f"{address}/mcp").entry
-        answer = refresh(editor, entry)
+    with mcp_servers.run_app(mcp_servers.notebook_app()) as url:
+        entry = import_url(f"{url}/mcp").entry
+        response = post_refresh(editor, entry)
 
-    assert (answer.status_code, answer.json()["outcome"]) == (200, "unchanged")
+    assert (response.status_code, response.json()["outcome"]) == (200, "unchanged")
 
 
-def test_another_agent_there_is_a_conflict(editor, server, imported):
-    server.routes["/card"] = reply(body=card_bytes(url="https://other.example/a2a"))
+def test_refresh_returns_409_if_url_publishes_another_agent(
+    editor, card_server, imported_entry
+):
+    card = card_bytes(url="https://other.example/a2a")
+    card_server.routes["/card"] = reply(body=card)
+    response = post_refresh(editor, imported_entry)
 
-    error = assert_error_response(refresh(editor, imported), 409, "CONFLICT")
-    assert "https://other.example/a2a" in error["error"]
+    body = assert_error_response(response, 409, "CONFLICT")
+    assert "https://other.example/a2a" in body["error"]
     assert CatalogEntry.objects.count() == 1
 
 
-@pytest.mark.parametrize("members", [{"source": Source.DEMO}, {"endpoint": "mcp:a"}])
-def test_what_has_no_address_cannot_be_refreshed(editor, members):
-    endpoint = members.pop("endpoint", "https://a.example")
-    entry = CatalogEntryFactory(agent_type__endpoint=endpoint, **members)
+@pytest.mark.parametrize(
+    "fields",
+    [{"source": Source.DEMO}, {"agent_type__endpoint": "mcp:a"}],
+    ids=["demo", "endpoint without URL"],
+)
+def test_refresh_of_entry_without_fetchable_definition_returns_409(editor, fields):
+    response = post_refresh(editor, CatalogEntryFactory(**fields))
 
-    assert_error_response(refresh(editor, entry), 409, "CONFLICT")
-
-
-def test_a_definition_that_is_gone_or_broken_is_told(editor, server, imported):
-    server.routes["/card"] = reply(body=card_bytes(name=""))
-    assert_error_response(refresh(editor, imported), 422, "INVALID_DEFINITION")
-    server.routes.pop("/card")
-    assert_error_response(refresh(editor, imported), 502, "FETCH_FAILED")
+    assert_error_response(response, 409, "CONFLICT")
 
 
-def test_bad_input_is_refused(editor, imported):
-    assert_error_response(
-        refresh(editor, imported, "?dry_run=maybe"), 400, "INVALID_PARAMETER"
-    )
-    assert_error_response(
-        refresh(editor, imported, "?force=1"), 400, "INVALID_PARAMETER"
-    )
-    assert_error_response(refresh(editor, imported, token="x"), 400, "INVALID_BODY")
+def test_refresh_of_invalid_or_missing_definition_is_an_error(
+    editor, card_server, imported_entry
+):
+    card_server.routes["/card"] = reply(body=card_bytes(name=""))
+    invalid = post_refresh(editor, imported_entry)
+    assert_error_response(invalid, 422, "INVALID_DEFINITION")
+    card_server.routes.pop("/card")
+    missing = post_refresh(editor, imported_entry)
+    assert_error_response(missing, 502, "FETCH_FAILED")
 
 
-def test_readers_may_not(viewer, imported):
-    assert_error_response(refresh(viewer, imported), 403, "PERMISSION_DENIED")
+def test_refresh_rejects_invalid_parameters_and_body(editor, imported_entry):
+    invalid_value = post_refresh(editor, imported_entry, "?dry_run=maybe")
+    unknown_parameter = post_refresh(editor, imported_entry, "?force=1")
+    unknown_member = post_refresh(editor, imported_entry, token="x")
+
+    assert_error_response(invalid_value, 400, "INVALID_PARAMETER")
+    assert_error_response(unknown_parameter, 400, "INVALID_PARAMETER")
+    assert_error_response(unknown_member, 400, "INVALID_BODY")
+
+
+def test_refresh_by_viewer_returns_403(viewer, imported_entry):
+    response = post_refresh(viewer, imported_entry)
+
+    assert_error_response(response, 403, "PERMISSION_DENIED")

@@ -91,7 +91,7 @@ def test_warnings_come_with_the_entry(editor):
     answer = post(editor, REGISTER, card_bytes(mood="sunny")).json()
 
     assert answer["warnings"] == [
-        {"path": "$.mood", "message": "unknown member; kept, not interpreted"}
+        {"path": "$.mood", "message": "unknown member; stored, but not interpreted"}
     ]
 
 

@@ -1,4 +1,4 @@
-"""Responses are what plain serializers of the same fields would write, only faster."""
+"""Response serializers produce the same output as plain ones, but faster."""
 
 from types import SimpleNamespace
 
@@ -13,8 +13,8 @@ class UpperField(serializers.CharField):
         return value.upper()
 
 
-def declare(base):
-    """The same fields on another base."""
+def define_serializer(base):
+    """Return a serializer with the same fields for each base class."""
 
     class Size(base):
         width = serializers.IntegerField()
@@ -34,42 +34,44 @@ def declare(base):
 
 @pytest.fixture
 def order():
-    owner, stranger = SimpleNamespace(name="ann"), SimpleNamespace(name=None)
+    owner = SimpleNamespace(name="ann")
+    unnamed_owner = SimpleNamespace(name=None)
     items = [
         SimpleNamespace(owner=owner, price=1.5, width=3, details={"a": [1, None]}),
-        SimpleNamespace(owner=stranger, price=None, width=0, details={}),
+        SimpleNamespace(owner=unnamed_owner, price=None, width=0, details={}),
     ]
     return SimpleNamespace(number="7", items=items)
 
 
-def test_the_answer_is_that_of_a_plain_serializer(order):
-    plain, fast = declare(serializers.Serializer), declare(ResponseSerializer)
+def test_output_equals_output_of_plain_serializer(order):
+    plain = define_serializer(serializers.Serializer)
+    fast = define_serializer(ResponseSerializer)
 
     assert fast(order).data == plain(order).data
     assert list(fast(order).data["items"][0]) == ["label", "price", "size", "details"]
 
 
-def test_members_can_be_left_out(order):
-    serializer = declare(ResponseSerializer)()
+def test_excluded_members_are_left_out(order):
+    serializer = define_serializer(ResponseSerializer)()
 
     assert serializer.to_representation(order, {"items"}) == {"number": "7"}
 
 
-def test_a_subclass_adds_its_members_to_the_inherited_ones():
-    class Named(ResponseSerializer):
+def test_subclass_adds_members_to_inherited_ones():
+    class PersonSerializer(ResponseSerializer):
         name = serializers.CharField()
 
-    class Aged(Named):
+    class AdultSerializer(PersonSerializer):
         age = serializers.IntegerField()
 
     person = SimpleNamespace(name="ann", age=30)
 
-    assert Named(person).data == {"name": "ann"}
-    assert list(Aged(person).data.items()) == [("name", "ann"), ("age", 30)]
+    assert PersonSerializer(person).data == {"name": "ann"}
+    assert list(AdultSerializer(person).data.items()) == [("name", "ann"), ("age", 30)]
 
 
-def test_an_object_without_a_declared_member_is_an_error(order):
+def test_object_without_declared_attribute_raises_attribute_error(order):
     del order.number
 
     with pytest.raises(AttributeError):
-        _ = declare(ResponseSerializer)(order).data
+        _ = define_serializer(ResponseSerializer)(order).data

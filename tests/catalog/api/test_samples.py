@@ -1,53 +1,56 @@
-"""Definitions of every kind go in, and come out byte for byte."""
+"""Definitions of every protocol are returned byte for byte as registered."""
 
 from pathlib import Path
 
 import pytest
 
 from catalog.models import CatalogEntry
+from tests.api_errors import assert_error_response
+
+from .entries import CATALOG_URL, REGISTER_URL
 
 ROOT = Path(__file__).parents[3]
-OWN = sorted((ROOT / "catalog/demo/definitions").glob("*.json"))
-SHARED = ROOT.parent / "shared/protocols/samples"
+DEMO_DEFINITIONS = sorted((ROOT / "catalog/demo/definitions").glob("*.json"))
+SAMPLES = ROOT.parent / "shared/protocols/samples"
 
 
-def shared_samples(*protocols):
-    found = [path for name in protocols for path in sorted(SHARED.glob(f"{name}/*"))]
-    reason = "the shared samples are not beside the repository"
-    absent = pytest.param(None, marks=pytest.mark.skip(reason))
-    return [pytest.param(path, id=path.name) for path in found] or [absent]
+def sample_params(*protocols):
+    """Return the samples as parameters, or a skipped one if there are no samples."""
+    paths = [
+        path for protocol in protocols for path in sorted(SAMPLES.glob(f"{protocol}/*"))
+    ]
+    if not paths:
+        reason = "The shared samples are not next to the repository"
+        return [pytest.param(None, marks=pytest.mark.skip(reason))]
+    return [pytest.param(path, id=path.name) for path in paths]
 
 
-def register(client, path):
+def post_file(client, path):
     return client.generic(
-        "POST",
-        "/api/v1/catalog/register",
-        path.read_bytes(),
-        content_type="application/json",
+        "POST", REGISTER_URL, path.read_bytes(), content_type="application/json"
     )
 
 
 def assert_round_trip(client, path):
-    made = register(client, path)
-    assert made.status_code == 201, made.json()
-    card = client.get(f"/api/v1/catalog/{made.json()['id']}/card")
+    """Assert that a registered definition is returned unchanged."""
+    response = post_file(client, path)
+    assert response.status_code == 201, response.json()
+    card = client.get(f"{CATALOG_URL}/{response.json()['id']}/card")
     assert card.content == path.read_bytes()
 
 
-@pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
-def test_a_demo_definition_comes_out_as_it_went_in(editor, path):
+@pytest.mark.parametrize("path", DEMO_DEFINITIONS, ids=lambda path: path.name)
+def test_demo_definition_is_returned_as_registered(editor, path):
     assert_round_trip(editor, path)
 
 
-@pytest.mark.parametrize("path", shared_samples("a2a", "mcp"))
-def test_a_sample_from_the_wild_comes_out_as_it_went_in(editor, path):
-    if path.name.startswith("notcard"):
-        refused = register(editor, path)
-        assert refused.status_code == 422
-        assert refused.json()["code"] == "PROTOCOL_NOT_DETECTED"
-        assert (
-            "an agent card needs" in refused.json()["details"]["errors"][0]["message"]
-        )
-        assert not CatalogEntry.objects.exists()
-    else:
+@pytest.mark.parametrize("path", sample_params("a2a", "mcp"))
+def test_sample_definition_is_returned_as_registered(editor, path):
+    # Samples with this prefix are other documents that look like cards.
+    if not path.name.startswith("notcard"):
         assert_round_trip(editor, path)
+        return
+    response = post_file(editor, path)
+    body = assert_error_response(response, 422, "PROTOCOL_NOT_DETECTED")
+    assert "an agent card needs" in body["details"]["errors"][0]["message"]
+    assert not CatalogEntry.objects.exists()

@@ -1,4 +1,4 @@
-"""The optional interfaces of a parser serve any protocol, not only the first."""
+"""The optional parser interfaces work for every protocol that has them."""
 
 import json
 
@@ -47,7 +47,7 @@ class GadgetParser(Parser):
 
 
 class GadgetIntrospector(Introspector):
-    """Asks a gadget at `/describe` below its address."""
+    """Introspects a gadget at `/describe` below its URL."""
 
     slug = "gadget"
     label = "Gadget"
@@ -67,7 +67,7 @@ class GadgetIntrospector(Introspector):
 
 
 class BeaconParser(Parser):
-    """Beacons announce themselves, and do not say where they are."""
+    """Beacons announce themselves; their definitions contain no endpoint."""
 
     slug = "beacon"
     label = "Beacon"
@@ -89,7 +89,7 @@ class BeaconParser(Parser):
 
 
 class HiddenParser(BeaconParser):
-    """Hidden agents publish nothing at a known path."""
+    """Hidden agents have no well-known path."""
 
     slug = "hidden"
     well_known = ()
@@ -97,7 +97,7 @@ class HiddenParser(BeaconParser):
 
 
 @pytest.fixture(autouse=True)
-def _more_protocols(settings):
+def _additional_protocols(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     with (
         parsers.temporarily(GadgetParser(), BeaconParser()),
@@ -108,18 +108,19 @@ def _more_protocols(settings):
 
 @pytest.fixture
 def server():
-    with servers.serving() as server:
+    with servers.run_server() as server:
         yield server
 
 
-def declare(server, path: str, **document) -> str:
+def publish(server, path: str, **document) -> str:
+    """Serve a document at a path and return its URL."""
     server.routes[path] = reply(body=json.dumps(document).encode())
     return server.url(path)
 
 
 @pytest.mark.parametrize("protocol", ["gadget", ""])
-def test_second_protocol_that_introspects_is_asked_in_its_own_way(server, protocol):
-    declare(server, "/lamp/describe", gadget="Lamp", parts=["bulb", "switch"])
+def test_second_introspecting_protocol_uses_its_own_introspector(server, protocol):
+    publish(server, "/lamp/describe", gadget="Lamp", parts=["bulb", "switch"])
 
     entry = import_url(server.url("/lamp"), protocol).entry
 
@@ -129,9 +130,9 @@ def test_second_protocol_that_introspects_is_asked_in_its_own_way(server, protoc
         assert {request.method for request in server.requests} == {"GET"}
 
 
-def test_card_of_second_introspecting_protocol_is_completed_by_its_agent(server):
-    declare(server, "/lamp/describe", gadget="Lamp", parts=["bulb"])
-    url = declare(server, "/card", gadget="Desk lamp", url=server.url("/lamp"))
+def test_card_of_second_introspecting_protocol_is_completed(server):
+    publish(server, "/lamp/describe", gadget="Lamp", parts=["bulb"])
+    url = publish(server, "/card", gadget="Desk lamp", url=server.url("/lamp"))
 
     entry = import_url(url).entry
 
@@ -139,10 +140,10 @@ def test_card_of_second_introspecting_protocol_is_completed_by_its_agent(server)
     assert json.loads(entry.agent_type.definition)["described"] is True
 
 
-def test_refresh_introspects_the_second_protocol_again(server):
-    declare(server, "/lamp/describe", gadget="Lamp", parts=["bulb"])
+def test_refresh_introspects_second_protocol_again(server):
+    publish(server, "/lamp/describe", gadget="Lamp", parts=["bulb"])
     entry = import_url(server.url("/lamp"), "gadget").entry
-    declare(server, "/lamp/describe", gadget="Lamp", parts=["bulb", "switch"])
+    publish(server, "/lamp/describe", gadget="Lamp", parts=["bulb", "switch"])
 
     outcome = refresh_entry(CatalogEntry.objects.get(pk=entry.pk))
 
@@ -150,7 +151,7 @@ def test_refresh_introspects_the_second_protocol_again(server):
     assert outcome.entry.description == "bulb, switch"
 
 
-def test_second_protocol_that_requires_an_endpoint_takes_it_from_the_caller():
+def test_second_protocol_that_requires_endpoint_uses_given_endpoint():
     raw = json.dumps({"beacon": "Rock"}).encode()
     with pytest.raises(ParseError):
         register(raw)
@@ -161,8 +162,8 @@ def test_second_protocol_that_requires_an_endpoint_takes_it_from_the_caller():
     assert entry.agent_type.endpoint == "https://rock.example.com/light"
 
 
-def test_second_protocol_that_requires_an_endpoint_is_found_near_its_agent(server):
-    url = declare(server, "/rock/beacon", beacon="Rock")
+def test_second_protocol_that_requires_endpoint_is_found_below_agent_url(server):
+    url = publish(server, "/rock/beacon", beacon="Rock")
 
     entry = import_url(server.url("/rock")).entry
 
@@ -170,9 +171,9 @@ def test_second_protocol_that_requires_an_endpoint_is_found_near_its_agent(serve
     assert (entry.agent_type.protocol, entry.source_url) == ("beacon", url)
 
 
-def test_declaration_elsewhere_is_read_by_the_protocol_that_recognises_it(server):
-    beacon = declare(server, "/files/rock.json", beacon="Rock")
-    painter = declare(server, "/files/painter.json", identity={"name": "Painter"})
+def test_capabilities_url_is_parsed_by_the_protocol_that_recognizes_it(server):
+    beacon = publish(server, "/files/rock.json", beacon="Rock")
+    painter = publish(server, "/files/painter.json", identity={"name": "Painter"})
 
     rock = import_url(server.url("/rock"), capabilities_url=beacon).entry
     agui = import_url(server.url("/painter"), capabilities_url=painter).entry
@@ -181,7 +182,7 @@ def test_declaration_elsewhere_is_read_by_the_protocol_that_recognises_it(server
     assert (agui.agent_type.protocol, agui.display_name) == ("agui", "Painter")
 
 
-def test_protocol_that_publishes_nowhere_is_told_apart_from_a_failure(server):
+def test_protocol_without_well_known_path_is_reported_as_such(server):
     with (
         parsers.temporarily(HiddenParser()),
         pytest.raises(FetchFailed, match=r"There is no URL.*Give its declaration"),
@@ -189,14 +190,14 @@ def test_protocol_that_publishes_nowhere_is_told_apart_from_a_failure(server):
         import_url(server.url("/hidden"), "hidden")
 
 
-def test_definition_that_names_its_agent_is_refused_as_a_declaration(server):
-    url = declare(server, "/files/lamp.json", gadget="Lamp", url=server.url("/lamp"))
+def test_capabilities_url_of_definition_with_endpoint_is_rejected(server):
+    url = publish(server, "/files/lamp.json", gadget="Lamp", url=server.url("/lamp"))
 
-    with pytest.raises(FetchFailed, match="leave the capabilities URL out"):
+    with pytest.raises(FetchFailed, match="omit the capabilities URL"):
         import_url(server.url("/lamp"), capabilities_url=url)
 
 
-async def test_agent_with_a_presence_policy_is_not_asked(server):
+async def test_agent_with_presence_policy_is_not_probed(server):
     raw = json.dumps({"beacon": "Rock"}).encode()
     outcome = await sync_to_async(register)(raw, endpoint=server.url("/rock"))
 

@@ -8,99 +8,101 @@ from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
-from tests.probes import failed, well
+from tests.probes import failure, success
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def heard(monkeypatch):
-    """What anybody who signed up would hear, in order."""
-    told = []
-    monkeypatch.setattr(bus, "subscribers", [told.append])
-    return told
+def events(monkeypatch):
+    """Return a list that collects the published events in order."""
+    published = []
+    monkeypatch.setattr(bus, "subscribers", [published.append])
+    return published
 
 
-def test_a_definition_is_announced_with_what_it_did(
-    heard, django_capture_on_commit_callbacks
+def test_register_publishes_entry_ingested_with_outcome(
+    events, django_capture_on_commit_callbacks
 ):
     with django_capture_on_commit_callbacks(execute=True):
         entry = register(card_bytes()).entry
         register(card_bytes())
         register(card_bytes(skills=[skill("Another")]))
 
-    assert heard == [
+    assert events == [
         EntryIngested(entry.pk, "created"),
         EntryIngested(entry.pk, "unchanged"),
         EntryIngested(entry.pk, "updated"),
     ]
 
 
-def test_a_probe_is_announced_only_when_it_changes_the_state(
-    heard, django_capture_on_commit_callbacks
+def test_probe_publishes_event_only_when_status_changes(
+    events, django_capture_on_commit_callbacks
 ):
     entry = CatalogEntryFactory(status=Status.UNKNOWN)
     with django_capture_on_commit_callbacks(execute=True):
-        for probe in (well(120), well(110), failed(), failed()):
+        for probe in (success(120), success(110), failure(), failure()):
             record_probe(entry, probe)
 
-    assert heard == [
+    assert events == [
         StateChanged(entry.pk, "unknown", "active", 120),
         StateChanged(entry.pk, "active", "degraded", 110, "HTTP 503"),
     ]
 
 
-def test_a_person_changing_the_state_is_announced_too(
-    heard, django_capture_on_commit_callbacks
+def test_curating_status_publishes_state_changed(
+    events, django_capture_on_commit_callbacks
 ):
     entry = CatalogEntryFactory(latency_ms=7)
     with django_capture_on_commit_callbacks(execute=True):
         curate(entry, {"status": "deprecated"}, by=UserFactory())
         curate(entry, {"display_name": "Other"}, by=UserFactory())
 
-    assert heard == [StateChanged(entry.pk, "active", "deprecated", 7)]
+    assert events == [StateChanged(entry.pk, "active", "deprecated", 7)]
 
 
-def test_what_is_removed_is_announced(heard, django_capture_on_commit_callbacks):
+def test_deleting_entry_publishes_entry_removed(
+    events, django_capture_on_commit_callbacks
+):
     first, second = CatalogEntryFactory.create_batch(2)
     with django_capture_on_commit_callbacks(execute=True):
         first.delete()
         CatalogEntry.objects.filter(pk=second.pk).delete()
 
-    assert heard == [EntryRemoved(first.pk), EntryRemoved(second.pk)]
+    assert events == [EntryRemoved(first.pk), EntryRemoved(second.pk)]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_said_of_what_was_rolled_back(heard):
+def test_rolled_back_transaction_publishes_nothing(events):
     entry = CatalogEntryFactory()
     with pytest.raises(ZeroDivisionError):
-        fail_after_removing(entry)
+        delete_and_fail(entry)
 
-    assert heard == []
+    assert events == []
 
 
-def fail_after_removing(entry):
+def delete_and_fail(entry):
     with transaction.atomic():
         entry.delete()
         raise ZeroDivisionError
 
 
-def test_one_who_fails_to_listen_costs_nobody_else(
-    heard, django_capture_on_commit_callbacks, caplog
+def test_failing_subscriber_does_not_affect_others(
+    events, django_capture_on_commit_callbacks, caplog
 ):
-    bus.subscribers.insert(0, lambda told: 1 / 0)
+    bus.subscribers.insert(0, lambda event: 1 / 0)
     with django_capture_on_commit_callbacks(execute=True):
         register(card_bytes())
 
-    assert len(heard) == 1
+    assert len(events) == 1
     assert "A subscriber failed on EntryIngested" in caplog.text
 
 
-def test_signing_up_twice_is_signing_up_once(heard):
-    def listener(told):
-        heard.append(told)
+def test_subscribing_twice_registers_subscriber_once(events):
+    def subscriber(event):
+        events.append(event)
 
-    bus.subscribe(listener)
-    bus.subscribe(listener)
+    bus.subscribe(subscriber)
+    bus.subscribe(subscriber)
 
-    assert bus.subscribers.count(listener) == 1
+    assert bus.subscribers.count(subscriber) == 1

@@ -24,21 +24,23 @@ from catalog.health.scheduler import (
 from catalog.health.status import record_probes
 from catalog.models import AgentType, CatalogEntry, Source, Status
 from tests.factories import AgentTypeFactory, CatalogEntryFactory
-from tests.probes import failed, well
-from tests.servers import reply, serving, silence
+from tests.probes import failure, success
+from tests.servers import never_respond, reply, run_server
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-AT_ONCE = 8
+CONCURRENCY = 8
 HOUR = 3600
+# Seconds of the lease of a prober process.
 LEASE = 8
 
 
 @pytest.fixture
-def farm(settings):
-    """A host full of agents, each with a card of its own."""
+def agent_host(settings):
+    """Yield a host that serves the cards of many agents."""
     settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.0/8")]
-    with serving() as server:
+    with run_server() as server:
         yield server
 
 
@@ -46,15 +48,15 @@ def claim(limit):
     return CatalogEntrySource().claim(limit, due=timezone.now())
 
 
-def due(server, count, **members):
-    """Entries that are due, each known by the place of its card."""
+def create_due_entries(server, count, **fields):
+    """Create due entries whose cards are at /0, /1 and so on."""
     entries = [
         CatalogEntryFactory(
             agent_type=AgentTypeFactory(provider=None),
             status=Status.UNKNOWN,
             next_probe_at=timezone.now(),
             source_url=server.url(f"/{n}"),
-            **members,
+            **fields,
         )
         for n in range(count)
     ]
@@ -63,18 +65,19 @@ def due(server, count, **members):
     return entries
 
 
-def on_one_host(server):
+def move_to_host(server):
+    """Move the endpoints of all agents to the host of this server."""
     for agent_type in AgentType.objects.all():
         agent_type.endpoint = server.url(f"/{agent_type.pk}")
         agent_type.save()
 
 
-def probe_round():
+def probe_all_due():
     return async_to_sync(Prober().probe_all_due)()
 
 
-def database_url():
-    """The test's own database, for processes that do not know of tests."""
+def get_database_url():
+    """Return the URL of the test database, for other processes."""
     name = connection.settings_dict["NAME"]
     if connection.vendor == "sqlite":
         return f"sqlite:///{name}"
@@ -82,12 +85,12 @@ def database_url():
 
 
 def start_prober(lease, interval=HOUR):
-    """A prober as a process of its own, holding what it takes so many seconds."""
+    """Start a prober process with a lease and an interval in seconds."""
     environment = os.environ | {
-        "DATABASE_URL": database_url(),
+        "DATABASE_URL": get_database_url(),
         "AGENTLENS_ALLOWED_NETWORKS": "127.0.0.0/8",
-        "AGENTLENS_PROBE_CONCURRENCY": str(AT_ONCE),
-        "AGENTLENS_PROBES_PER_HOST": str(AT_ONCE),
+        "AGENTLENS_PROBE_CONCURRENCY": str(CONCURRENCY),
+        "AGENTLENS_PROBES_PER_HOST": str(CONCURRENCY),
         "AGENTLENS_PROBE_INTERVAL": str(interval),
         "AGENTLENS_PROBE_LEASE": str(lease),
         "AGENTLENS_PROBE_TIMEOUT": str(min(20, lease - 1)),
@@ -96,39 +99,30 @@ def start_prober(lease, interval=HOUR):
     return subprocess.Popen(command, env=environment)
 
 
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it never came about")
-
-
-def probed():
+def count_probed():
     return CatalogEntry.objects.filter(last_probed_at__isnull=False).count()
 
 
-def leases():
-    """Until when somebody holds what was not probed yet, by the place of its card."""
+def get_lease_ends():
+    """Return when the leases of claimed, unprobed entries end, by card path."""
     entries = CatalogEntry.objects.filter(last_probed_at=None)
-    held = entries.filter(next_probe_at__gt=timezone.now())
-    return {urlsplit(entry.source_url).path: entry.next_probe_at for entry in held}
+    leased = entries.filter(next_probe_at__gt=timezone.now())
+    return {urlsplit(entry.source_url).path: entry.next_probe_at for entry in leased}
 
 
-def stop(processes, how=signal.SIGTERM):
+def stop_processes(processes, signal_number=signal.SIGTERM):
     for process in processes:
-        process.send_signal(how)
+        process.send_signal(signal_number)
         process.wait(30)
 
 
-def test_a_round_probes_what_is_due_and_nothing_else(farm):
-    entries = due(farm, 10)
+def test_prober_probes_only_due_entries(agent_host):
+    entries = create_due_entries(agent_host, 10)
     later = CatalogEntryFactory(next_probe_at=timezone.now() + timedelta(hours=1))
-    count = probe_round()
+    count = probe_all_due()
 
     assert count == 10
-    assert Counter(farm.paths) == {f"/{n}": 1 for n in range(10)}
+    assert Counter(agent_host.paths) == {f"/{n}": 1 for n in range(10)}
     statuses = CatalogEntry.objects.filter(pk__in=[entry.pk for entry in entries])
     assert set(statuses.values_list("status", flat=True)) == {Status.ACTIVE}
     later.refresh_from_db()
@@ -136,15 +130,15 @@ def test_a_round_probes_what_is_due_and_nothing_else(farm):
 
 
 @pytest.mark.parametrize(
-    "left_alone", [{"status": Status.DEPRECATED}, {"source": Source.DEMO}]
+    "fields", [{"status": Status.DEPRECATED}, {"source": Source.DEMO}]
 )
-def test_what_is_left_alone_is_never_claimed(left_alone):
-    CatalogEntryFactory(next_probe_at=timezone.now(), **left_alone)
+def test_deprecated_and_demo_entries_are_not_claimed(fields):
+    CatalogEntryFactory(next_probe_at=timezone.now(), **fields)
 
     assert claim(10) == []
 
 
-def test_what_is_claimed_is_not_claimed_again_before_the_lease_ends(settings):
+def test_claimed_entry_is_not_claimed_again_before_lease_ends(settings):
     CatalogEntryFactory.create_batch(5, next_probe_at=timezone.now())
 
     assert (len(claim(3)), len(claim(3)), len(claim(3))) == (3, 2, 0)
@@ -153,158 +147,162 @@ def test_what_is_claimed_is_not_claimed_again_before_the_lease_ends(settings):
     assert (len(claim(9)), len(claim(9))) == (5, 5)
 
 
-def test_no_host_is_asked_by_too_many_at_once(farm, settings):
+def test_concurrent_probes_of_host_are_limited(agent_host, settings):
     settings.AGENTLENS_PROBES_PER_HOST = 2
-    busy, most = [], []
+    active_requests, active_counts = [], []
 
-    def counting(request):
-        busy.append(1)
-        most.append(len(busy))
+    def respond(request):
+        active_requests.append(request)
+        active_counts.append(len(active_requests))
         time.sleep(0.02)
-        busy.pop()
+        active_requests.pop()
         return [reply()]
 
-    due(farm, 8)
-    on_one_host(farm)
-    farm.routes = dict.fromkeys(farm.routes, counting)
-    probe_round()
+    create_due_entries(agent_host, 8)
+    move_to_host(agent_host)
+    agent_host.routes = dict.fromkeys(agent_host.routes, respond)
+    probe_all_due()
 
-    assert len(most) == 8
-    assert max(most) <= 2
+    assert len(active_counts) == 8
+    assert max(active_counts) <= 2
 
 
-def test_two_probers_share_the_work_and_double_none_of_it(farm):
-    """Each leaves its own interval on what it probed: so we know who it was."""
-    due(farm, 400)
-    both = threading.Event()
+def test_two_probers_share_due_entries_without_duplicates(agent_host):
+    """The intervals of the probers differ and show which one probed an entry."""
+    create_due_entries(agent_host, 400)
+    both_running = threading.Event()
 
-    def answer(request):
-        # One asks so many at once and no more: then the other is at work, too.
-        if len(farm.requests) > AT_ONCE:
-            both.set()
-        both.wait(15)
+    def respond(request):
+        # More requests than one prober sends at once: the other one runs, too.
+        if len(agent_host.requests) > CONCURRENCY:
+            both_running.set()
+        both_running.wait(15)
         return [reply()]
 
-    farm.routes = dict.fromkeys(farm.routes, answer)
-    running = [start_prober(60, HOUR), start_prober(60, 24 * HOUR)]
+    agent_host.routes = dict.fromkeys(agent_host.routes, respond)
+    probers = [start_prober(60, HOUR), start_prober(60, 24 * HOUR)]
     try:
-        wait_until(lambda: probed() == 400)
+        wait_until(lambda: count_probed() == 400)
     finally:
-        stop(running)
+        stop_processes(probers)
 
-    assert Counter(farm.paths) == {f"/{n}": 1 for n in range(400)}
-    soon = timezone.now() + timedelta(hours=12)
-    shares = [
-        CatalogEntry.objects.filter(next_probe_at__lt=soon).count(),
-        CatalogEntry.objects.filter(next_probe_at__gt=soon).count(),
+    assert Counter(agent_host.paths) == {f"/{n}": 1 for n in range(400)}
+    middle = timezone.now() + timedelta(hours=12)
+    counts = [
+        CatalogEntry.objects.filter(next_probe_at__lt=middle).count(),
+        CatalogEntry.objects.filter(next_probe_at__gt=middle).count(),
     ]
-    assert sum(shares) == 400
-    assert min(shares) >= AT_ONCE
+    assert sum(counts) == 400
+    assert min(counts) >= CONCURRENCY
 
 
-def test_what_a_killed_prober_held_is_probed_by_another_after_the_lease(farm):
-    due(farm, 80)
-    quick, asked, released = {"/0", "/1", "/2", "/3"}, [], threading.Event()
+def test_entries_of_killed_prober_are_probed_after_their_lease(agent_host):
+    create_due_entries(agent_host, 80)
+    quick = {"/0", "/1", "/2", "/3"}
+    probes, first_killed = [], threading.Event()
 
-    def answer(request):
-        asked.append((request.path, timezone.now()))
+    def respond(request):
+        probes.append((request.path, timezone.now()))
         if request.path not in quick:
-            released.wait(15)
+            first_killed.wait(15)
         return [reply()]
 
-    farm.routes = dict.fromkeys(farm.routes, answer)
+    agent_host.routes = dict.fromkeys(agent_host.routes, respond)
     first = start_prober(LEASE)
     try:
-        wait_until(lambda: probed() == 4 and len(asked) == 4 + AT_ONCE)
+        wait_until(lambda: count_probed() == 4 and len(probes) == 4 + CONCURRENCY)
     finally:
-        stop([first], signal.SIGKILL)
-    before, held = list(asked), leases()
-    released.set()
+        stop_processes([first], signal.SIGKILL)
+    first_probes, lease_ends = list(probes), get_lease_ends()
+    first_killed.set()
     second = start_prober(LEASE)
     try:
-        wait_until(lambda: probed() == 80)
+        wait_until(lambda: count_probed() == 80)
     finally:
-        stop([second])
+        stop_processes([second])
 
-    cut_off = {path for path, _ in before} - quick
-    assert Counter(farm.paths) == {f"/{n}": 1 + (f"/{n}" in cut_off) for n in range(80)}
-    assert 80 > len(held) > len(cut_off) == AT_ONCE
-    assert all(at > held[path] for path, at in asked[len(before) :] if path in held)
+    interrupted = {path for path, _ in first_probes} - quick
+    expected = {f"/{n}": 1 + (f"/{n}" in interrupted) for n in range(80)}
+    assert Counter(agent_host.paths) == expected
+    assert 80 > len(lease_ends) > len(interrupted) == CONCURRENCY
+    second_probes = probes[len(first_probes) :]
+    assert all(
+        moment > lease_ends[path]
+        for path, moment in second_probes
+        if path in lease_ends
+    )
     assert not CatalogEntry.objects.exclude(status=Status.ACTIVE).exists()
 
 
-def test_what_waited_out_its_lease_is_left_to_the_next(farm, settings):
-    """Many agents of one silent host: none is asked twice in a round."""
+def test_entry_whose_lease_ended_in_queue_is_not_probed(agent_host, settings):
+    """All agents are on one unresponsive host; none is probed twice."""
     settings.AGENTLENS_PROBE_LEASE = 2
     settings.AGENTLENS_PROBE_TIMEOUT = 0.2
     settings.AGENTLENS_PROBES_PER_HOST = 1
-    due(farm, 30)
-    on_one_host(farm)
-    farm.routes = dict.fromkeys(farm.routes, silence)
-    probe_round()
+    create_due_entries(agent_host, 30)
+    move_to_host(agent_host)
+    agent_host.routes = dict.fromkeys(agent_host.routes, never_respond)
+    probe_all_due()
 
-    asked = Counter(farm.paths)
-    assert 0 < len(asked) < 30
-    assert set(asked.values()) == {1}
+    probe_counts = Counter(agent_host.paths)
+    assert 0 < len(probe_counts) < 30
+    assert set(probe_counts.values()) == {1}
 
 
-def test_a_round_ends_although_what_it_probed_comes_due_again(farm, settings):
+def test_probe_all_due_ends_although_entries_become_due_again(agent_host, settings):
     settings.AGENTLENS_PROBE_INTERVAL = 0
-    due(farm, 20)
+    create_due_entries(agent_host, 20)
 
-    assert probe_round() == 20
+    assert probe_all_due() == 20
 
 
-def test_one_that_cannot_be_written_down_costs_no_other(farm, monkeypatch, caplog):
-    entries = due(farm, 5)
-    broken = entries[2].pk
+def test_failure_to_save_one_result_does_not_affect_others(
+    agent_host, monkeypatch, caplog
+):
+    entries = create_due_entries(agent_host, 5)
+    failing_id = entries[2].pk
 
     def save_results(self, outcomes):
-        if any(entry.pk == broken for entry, _ in outcomes):
-            raise ValueError("no")
+        if any(entry.pk == failing_id for entry, _ in outcomes):
+            raise ValueError("Cannot be saved")
         return record_probes(outcomes)
 
     monkeypatch.setattr(CatalogEntrySource, "save_results", save_results)
-    probe_round()
+    probe_all_due()
 
-    assert probed() == 4
-    assert f"Could not save the probe of {broken}" in caplog.text
+    assert count_probed() == 4
+    assert f"Could not save the probe of {failing_id}" in caplog.text
 
 
-def test_what_one_has_claimed_another_does_not_wait_for():
+def test_concurrent_claims_return_different_entries():
     CatalogEntryFactory.create_batch(10, next_probe_at=timezone.now())
-    claimed, told = threading.Event(), []
+    first_claimed, second_claimed, claims = threading.Event(), threading.Event(), []
 
-    def first():
+    def claim_first():
         with transaction.atomic():
-            told.append(claim(3))
-            claimed.set()
-            time.sleep(0.5)
+            claims.append(claim(3))
+            first_claimed.set()
+            # SQLite has a single writer: there, the second claim waits for this.
+            second_claimed.wait(0.5)
         connection.close()
 
-    holder = threading.Thread(target=first)
-    holder.start()
-    claimed.wait(5)
-    told.append(claim(10))
-    holder.join()
+    thread = threading.Thread(target=claim_first)
+    thread.start()
+    first_claimed.wait(5)
+    claims.append(claim(10))
+    second_claimed.set()
+    thread.join()
 
-    assert [len(mine) for mine in told] == [3, 7]
-    assert len({entry.pk for mine in told for entry in mine}) == 10
-
-
-def at(server, *entries):
-    """Move entries to where they are asked."""
-    for entry in entries:
-        place = server.url(f"/{entry.pk}")
-        CatalogEntry.objects.filter(pk=entry.pk).update(source_url=place)
+    assert [len(entries) for entries in claims] == [3, 7]
+    assert len({entry.pk for entries in claims for entry in entries}) == 10
 
 
-def test_a_silent_host_holds_up_nobody_else(farm, settings):
+def test_unresponsive_host_does_not_delay_other_hosts(agent_host, settings):
     settings.AGENTLENS_PROBES_PER_HOST = 2
     settings.AGENTLENS_PROBE_CONCURRENCY = 4
     settings.AGENTLENS_PROBE_TIMEOUT = settings.AGENTLENS_FETCH_TIMEOUT = 60
-    due(farm, 30)
-    farm.routes = dict.fromkeys(farm.routes, silence)
+    create_due_entries(agent_host, 30)
+    agent_host.routes = dict.fromkeys(agent_host.routes, never_respond)
     quick = CatalogEntryFactory(agent_type__provider=None)
 
     async def scenario():
@@ -312,12 +310,13 @@ def test_a_silent_host_holds_up_nobody_else(farm, settings):
             await prober.start_due_probes()
             await run_in_database(make_due, quick)
             await prober.start_due_probes()
-            while not await run_in_database(probed):
+            while not await run_in_database(count_probed):
                 await asyncio.sleep(0.02)
 
-    with serving("127.0.0.2") as other:
+    with run_server("127.0.0.2") as other:
         other.routes[f"/{quick.pk}"] = reply()
-        at(other, quick)
+        source_url = other.url(f"/{quick.pk}")
+        CatalogEntry.objects.filter(pk=quick.pk).update(source_url=source_url)
         asyncio.run(scenario())
     quick.refresh_from_db()
     assert quick.status == Status.ACTIVE
@@ -327,19 +326,20 @@ def make_due(entry):
     CatalogEntry.objects.filter(pk=entry.pk).update(next_probe_at=timezone.now())
 
 
-def test_of_a_host_where_all_fails_only_one_that_is_gone_is_asked(farm, settings):
+def test_only_one_offline_entry_of_failing_host_is_probed(agent_host, settings):
     settings.AGENTLENS_PROBES_PER_HOST = 1
-    gone = due(farm, 10)
-    go(offline_since=timedelta(minutes=59))
-    farm.routes = dict.fromkeys(farm.routes, reply(500))
-    assert probe_round() == 1
+    entries = create_due_entries(agent_host, 10)
+    set_offline(offline_since=timedelta(minutes=59))
+    agent_host.routes = dict.fromkeys(agent_host.routes, reply(500))
+    assert probe_all_due() == 1
 
-    assert len(farm.requests) == 1
-    later = CatalogEntry.objects.filter(next_probe_at__gt=timezone.now())
-    assert later.count() == len(gone)
+    assert len(agent_host.requests) == 1
+    not_due = CatalogEntry.objects.filter(next_probe_at__gt=timezone.now())
+    assert not_due.count() == len(entries)
 
 
-def go(offline_since):
+def set_offline(offline_since):
+    """Make all entries offline, last probed this long ago."""
     CatalogEntry.objects.update(
         status=Status.OFFLINE,
         consecutive_failures=5,
@@ -347,56 +347,54 @@ def go(offline_since):
     )
 
 
-def test_none_is_left_alone_longer_than_the_limit_whatever_its_host_does(
-    farm, settings
-):
-    """Of many that are gone one may be back, and nobody would notice for days."""
+def test_offline_entry_is_probed_after_limit_even_if_host_fails(agent_host, settings):
+    """Otherwise an agent that is running again would stay unnoticed for days."""
     settings.AGENTLENS_PROBES_PER_HOST = 1
-    due(farm, 10)
-    go(offline_since=timedelta(minutes=61))
-    back = CatalogEntry.objects.order_by("pk").last()
-    farm.routes = dict.fromkeys(farm.routes, reply(500))
-    farm.routes[urlsplit(back.source_url).path] = reply()
-    probe_round()
+    create_due_entries(agent_host, 10)
+    set_offline(offline_since=timedelta(minutes=61))
+    running = CatalogEntry.objects.order_by("pk").last()
+    agent_host.routes = dict.fromkeys(agent_host.routes, reply(500))
+    agent_host.routes[urlsplit(running.source_url).path] = reply()
+    probe_all_due()
 
-    assert len(farm.requests) == 10
-    assert CatalogEntry.objects.get(status=Status.ACTIVE) == back
+    assert len(agent_host.requests) == 10
+    assert CatalogEntry.objects.get(status=Status.ACTIVE) == running
 
 
-def test_those_not_known_to_be_gone_are_asked_however_their_host_is(farm, settings):
+def test_entries_not_offline_are_probed_even_if_host_fails(agent_host, settings):
     settings.AGENTLENS_PROBES_PER_HOST = 1
-    due(farm, 5)
-    farm.routes = dict.fromkeys(farm.routes, reply(500))
-    probe_round()
+    create_due_entries(agent_host, 5)
+    agent_host.routes = dict.fromkeys(agent_host.routes, reply(500))
+    probe_all_due()
 
-    assert len(farm.requests) == 5
+    assert len(agent_host.requests) == 5
     degraded = CatalogEntry.objects.filter(status=Status.DEGRADED)
     assert degraded.count() == 5
 
 
-async def test_a_host_is_left_alone_ever_longer_and_an_answer_ends_it(
+async def test_host_pause_doubles_up_to_limit_and_ends_with_success(
     settings, monkeypatch
 ):
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     host, pauses = HostLimiter(), []
     for _ in range(12):
-        # As many agents of it may fail meanwhile as there are.
-        host.record_outcome(failed())
-        host.record_outcome(failed())
+        # Failures during a pause do not make it longer.
+        host.record_outcome(failure())
+        host.record_outcome(failure())
         pauses.append(host.pause_left / 60)
         now = host.paused_until
 
     assert pauses[:4] == [1, 1, 2, 4]
     assert pauses[-1] == 60
-    host.record_outcome(well())
+    host.record_outcome(success())
     assert host.pause_left == 0
 
 
-def test_of_too_many_who_wait_for_a_host_some_are_put_off(farm, settings):
+def test_entries_beyond_queue_limit_are_postponed(agent_host, settings):
     settings.AGENTLENS_PROBE_QUEUE = 4
     settings.AGENTLENS_PROBES_PER_HOST = 1
-    due(farm, 20)
+    create_due_entries(agent_host, 20)
 
     async def scenario():
         async with Prober() as prober:
@@ -404,50 +402,52 @@ def test_of_too_many_who_wait_for_a_host_some_are_put_off(farm, settings):
             await asyncio.gather(*prober.running)
 
     asyncio.run(scenario())
-    soon = timezone.now() + timedelta(seconds=15)
-    postpone = CatalogEntry.objects.filter(last_probed_at=None, next_probe_at__lt=soon)
-    assert 0 < postpone.count() < 20
-    assert postpone.count() + probed() == 20
+    postponed = CatalogEntry.objects.filter(
+        last_probed_at=None,
+        next_probe_at__lt=timezone.now() + timedelta(seconds=15),
+    )
+    assert 0 < postponed.count() < 20
+    assert postponed.count() + count_probed() == 20
 
 
-def test_who_wants_a_whole_round_waits_for_all_of_it(farm, settings):
+def test_probe_all_due_probes_postponed_entries_too(agent_host, settings):
     settings.AGENTLENS_PROBE_QUEUE = 4
     settings.AGENTLENS_PROBES_PER_HOST = 1
-    due(farm, 20)
+    create_due_entries(agent_host, 20)
 
-    assert probe_round() == 20
-    assert probed() == 20
-
-
-def test_a_prober_that_is_stopped_ends_well_and_soon(farm):
-    due(farm, 40)
-    farm.routes = dict.fromkeys(farm.routes, silence)
-    running = start_prober(60)
-    wait_until(lambda: len(farm.requests) == AT_ONCE)
-    began = time.monotonic()
-    stop([running])
-
-    assert running.returncode == 0
-    assert time.monotonic() - began < 15
+    assert probe_all_due() == 20
+    assert count_probed() == 20
 
 
-async def test_work_in_the_database_is_done_before_a_cancellation_is_heard():
-    """What it announces may need the loop, and would wait for ever for an ended one."""
-    begun, released, done = threading.Event(), threading.Event(), []
+def test_prober_process_stops_quickly_on_sigterm(agent_host):
+    create_due_entries(agent_host, 40)
+    agent_host.routes = dict.fromkeys(agent_host.routes, never_respond)
+    prober = start_prober(60)
+    wait_until(lambda: len(agent_host.requests) == CONCURRENCY)
+    start = time.monotonic()
+    stop_processes([prober])
 
-    async def announce():
-        done.append("announced")
+    assert prober.returncode == 0
+    assert time.monotonic() - start < 15
+
+
+async def test_run_in_database_finishes_before_cancellation():
+    """Publishing events may need the loop and would wait forever for a closed one."""
+    started, released, events = threading.Event(), threading.Event(), []
+
+    async def publish():
+        events.append("published")
 
     def work():
-        begun.set()
+        started.set()
         released.wait(10)
-        async_to_sync(announce)()
+        async_to_sync(publish)()
 
     task = asyncio.create_task(run_in_database(work))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(started.wait, 10)
     task.cancel()
     asyncio.get_running_loop().call_later(0.05, released.set)
 
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert done == ["announced"]
+    assert events == ["published"]

@@ -13,40 +13,42 @@ from catalog.health.status import (
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Source, Status
 from tests.factories import CatalogEntryFactory, UserFactory
-from tests.probes import failed, well
+from tests.probes import failure, success
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    ("probe", "failures", "status", "then"),
+    ("probe", "failures", "status", "new_failures"),
     [
-        (well(100), 0, Status.ACTIVE, 0),
-        (well(1500), 0, Status.ACTIVE, 0),
-        (well(1501), 0, Status.DEGRADED, 0),
-        (well(100), 7, Status.ACTIVE, 0),
-        (failed(), 0, Status.DEGRADED, 1),
-        (failed(), 1, Status.DEGRADED, 2),
-        (failed(), 2, Status.OFFLINE, 3),
-        (failed(), 9, Status.OFFLINE, 10),
+        (success(100), 0, Status.ACTIVE, 0),
+        (success(1500), 0, Status.ACTIVE, 0),
+        (success(1501), 0, Status.DEGRADED, 0),
+        (success(100), 7, Status.ACTIVE, 0),
+        (failure(), 0, Status.DEGRADED, 1),
+        (failure(), 1, Status.DEGRADED, 2),
+        (failure(), 2, Status.OFFLINE, 3),
+        (failure(), 9, Status.OFFLINE, 10),
     ],
 )
-def test_how_an_agent_is_after_a_probe(probe, failures, status, then):
+def test_next_state_depends_on_latency_and_failures(
+    probe, failures, status, new_failures
+):
     state = next_state(probe, failures)
 
-    assert (state.status, state.failures) == (status, then)
+    assert (state.status, state.failures) == (status, new_failures)
 
 
-def test_going_away_and_coming_back():
+def test_status_and_search_follow_probes():
     entry = CatalogEntryFactory(status=Status.UNKNOWN, offers=["a2a.skill"])
-    seen = []
-    for probe in (well(), failed(), failed(), failed(), well()):
+    states = []
+    for probe in (success(), failure(), failure(), failure(), success()):
         record_probe(entry, probe)
         entry.refresh_from_db()
-        listed = search.search_capabilities(search.SearchQuery(), 10).total
-        seen.append((entry.status, listed))
+        total = search.search_capabilities(search.SearchQuery(), 10).total
+        states.append((entry.status, total))
 
-    assert seen == [
+    assert states == [
         (Status.ACTIVE, 1),
         (Status.DEGRADED, 1),
         (Status.DEGRADED, 1),
@@ -55,10 +57,10 @@ def test_going_away_and_coming_back():
     ]
 
 
-def test_what_was_learned_is_written_down():
+def test_record_probe_saves_latency_error_and_times():
     entry = CatalogEntryFactory()
-    record_probe(entry, well(321))
-    record_probe(entry, failed())
+    record_probe(entry, success(321))
+    record_probe(entry, failure())
     entry.refresh_from_db()
 
     assert (entry.latency_ms, entry.last_error) == (321, "HTTP 503")
@@ -66,54 +68,54 @@ def test_what_was_learned_is_written_down():
     assert entry.next_probe_at > timezone.now()
 
 
-def test_a_late_result_never_overwrites_a_newer_one():
+def test_late_result_does_not_overwrite_newer_one():
     entry = CatalogEntryFactory()
     now = timezone.now()
-    record_probe(entry, well(at=now))
+    record_probe(entry, success(at=now))
 
-    assert not record_probe(entry, failed(at=now - timedelta(seconds=5)))
+    assert not record_probe(entry, failure(at=now - timedelta(seconds=5)))
     entry.refresh_from_db()
     assert entry.status == Status.ACTIVE
 
 
-def test_a_late_result_never_overwrites_what_a_person_said_since():
+def test_late_result_does_not_overwrite_later_curation():
     entry = CatalogEntryFactory(status=Status.OFFLINE, consecutive_failures=20)
-    begun = timezone.now()
+    probe_start = timezone.now()
     curate(entry, {"status": Status.ACTIVE}, by=UserFactory(role="Editor"))
 
-    assert not record_probe(entry, failed(at=begun))
+    assert not record_probe(entry, failure(at=probe_start))
     entry.refresh_from_db()
     assert (entry.status, entry.consecutive_failures) == (Status.ACTIVE, 0)
-    assert record_probe(entry, failed())
+    assert record_probe(entry, failure())
     entry.refresh_from_db()
     assert entry.status == Status.DEGRADED
 
 
-def test_those_who_were_asked_together_are_not_asked_together_again(settings):
+def test_next_probe_times_have_jitter(settings):
     settings.AGENTLENS_PROBE_INTERVAL = 1000
     entries = CatalogEntryFactory.create_batch(20)
-    record_probes([(entry, well()) for entry in entries])
+    record_probes([(entry, success()) for entry in entries])
     now = timezone.now()
     times = CatalogEntry.objects.values_list("next_probe_at", flat=True)
-    waits = [(at - now).total_seconds() for at in times]
+    waits = [(time - now).total_seconds() for time in times]
 
     assert 890 < min(waits) < max(waits) < 1110
     assert max(waits) - min(waits) > 20
 
 
 @pytest.mark.parametrize(
-    "left_alone", [{"status": Status.DEPRECATED}, {"source": Source.DEMO}]
+    "fields", [{"status": Status.DEPRECATED}, {"source": Source.DEMO}]
 )
-def test_what_people_decided_no_probe_changes(left_alone):
-    entry = CatalogEntryFactory(**left_alone)
-    before = entry.status
+def test_deprecated_and_demo_entries_ignore_probes(fields):
+    entry = CatalogEntryFactory(**fields)
+    status = entry.status
 
-    assert not record_probe(entry, failed())
+    assert not record_probe(entry, failure())
     entry.refresh_from_db()
-    assert (entry.status, entry.last_probed_at) == (before, None)
+    assert (entry.status, entry.last_probed_at) == (status, None)
 
 
-def test_agents_that_fail_are_asked_ever_less_often(settings):
+def test_probe_interval_grows_with_failures_up_to_limit(settings):
     settings.AGENTLENS_PROBE_INTERVAL = 60
     minutes = [probe_interval(n).total_seconds() / 60 for n in range(12)]
 

@@ -17,7 +17,7 @@ def curator():
     return UserFactory(role="Editor")
 
 
-def history(entry) -> list[str]:
+def list_log_messages(entry) -> list[str]:
     entries = LogEntry.objects.filter(object_id=str(entry.pk)).order_by("pk")
     return list(entries.values_list("change_message", flat=True))
 
@@ -34,25 +34,25 @@ def history(entry) -> list[str]:
         ("validity_to", timezone.now() + timedelta(days=1)),
     ],
 )
-def test_each_curated_field_can_be_changed(curator, field, value):
-    entry = CatalogEntryFactory(description="Words")
+def test_every_curated_field_can_be_changed(curator, field, value):
+    entry = CatalogEntryFactory(description="Old")
     curate(entry, {field: value}, by=curator)
 
     assert getattr(CatalogEntry.objects.get(), field) == value
 
 
-def test_nothing_but_the_change_is_written(curator):
+def test_curate_writes_only_changed_fields(curator):
     entry = CatalogEntryFactory(description="Old")
-    CatalogEntry.objects.update(description="Written by another meanwhile")
+    CatalogEntry.objects.update(description="Written concurrently")
     curate(entry, {"display_name": "Mine"}, by=curator)
 
     stored = CatalogEntry.objects.get()
     assert stored.display_name == "Mine"
-    assert stored.description == "Written by another meanwhile"
+    assert stored.description == "Written concurrently"
     assert stored.updated_at > stored.created_at
 
 
-def test_what_counts_is_how_it_is_and_not_how_it_was_when_looked_at(curator):
+def test_curate_compares_with_stored_instead_of_loaded_values(curator):
     entry = CatalogEntryFactory(status=Status.ACTIVE)
     CatalogEntry.objects.update(status=Status.OFFLINE)
     curate(entry, {"status": Status.ACTIVE}, by=curator)
@@ -60,47 +60,47 @@ def test_what_counts_is_how_it_is_and_not_how_it_was_when_looked_at(curator):
     assert CatalogEntry.objects.get().status == Status.ACTIVE
 
 
-def test_who_what_and_why_is_kept(curator):
+def test_curate_logs_user_changes_and_reason(curator):
     entry = CatalogEntryFactory()
     changes = {"status": Status.DEPRECATED, "display_name": "Old scout"}
     curate(entry, changes, by=curator, reason="Replaced by Scout 2")
 
-    told = LogEntry.objects.get()
-    assert (told.user, told.action_flag) == (curator, CHANGE)
-    assert told.get_edited_object() == entry
-    assert told.change_message == (
+    log_entry = LogEntry.objects.get()
+    assert (log_entry.user, log_entry.action_flag) == (curator, CHANGE)
+    assert log_entry.get_edited_object() == entry
+    assert log_entry.change_message == (
         "Status set to deprecated. Changed display name. Reason: Replaced by Scout 2"
     )
 
 
-def test_a_change_without_a_reason_is_told_plainly(curator):
+def test_change_without_reason_is_logged_without_one(curator):
     entry = CatalogEntryFactory()
     curate(entry, {"categories": ["a"], "validity_to": timezone.now()}, by=curator)
 
-    assert history(entry) == ["Changed categories, validity to."]
+    assert list_log_messages(entry) == ["Changed categories, validity to."]
 
 
 @pytest.mark.parametrize("changes", [{}, {"display_name": "Scout", "categories": []}])
-def test_what_is_so_already_is_no_change(curator, changes):
+def test_unchanged_values_are_not_written_or_logged(curator, changes):
     entry = CatalogEntryFactory(display_name="Scout")
     before = CatalogEntry.objects.get().updated_at
     curate(entry, changes, by=curator, reason="None needed")
 
     assert CatalogEntry.objects.get().updated_at == before
-    assert history(entry) == []
+    assert list_log_messages(entry) == []
 
 
-def test_what_has_nothing_to_do_with_its_state_leaves_the_lease_alone(curator):
-    """Whoever holds it is about to probe it."""
+def test_changing_name_keeps_probe_lease(curator):
+    """The prober that has the lease is about to probe the entry."""
     entry = CatalogEntryFactory(next_probe_at=timezone.now())
-    until = timezone.now() + timedelta(seconds=90)
-    CatalogEntry.objects.update(next_probe_at=until)
+    lease_end = timezone.now() + timedelta(seconds=90)
+    CatalogEntry.objects.update(next_probe_at=lease_end)
     curate(entry, {"display_name": "Other"}, by=curator)
 
-    assert CatalogEntry.objects.get().next_probe_at == until
+    assert CatalogEntry.objects.get().next_probe_at == lease_end
 
 
-def test_active_again_forgets_how_it_failed(curator):
+def test_activating_clears_failures(curator):
     entry = CatalogEntryFactory(
         status=Status.OFFLINE, consecutive_failures=7, last_error="HTTP 500"
     )
@@ -110,15 +110,17 @@ def test_active_again_forgets_how_it_failed(curator):
     assert (stored.consecutive_failures, stored.last_error) == (0, "")
 
 
-def test_deprecated_is_no_longer_due(curator):
+def test_deprecating_removes_next_probe(curator):
     entry = CatalogEntryFactory(next_probe_at=timezone.now())
     curate(entry, {"status": Status.DEPRECATED}, by=curator)
 
     assert CatalogEntry.objects.get().next_probe_at is None
 
 
-@pytest.mark.parametrize("status", [s for s in Status if s != Status.ACTIVE])
-def test_active_again_from_any_state_is_due_at_once(curator, status):
+@pytest.mark.parametrize(
+    "status", [status for status in Status if status != Status.ACTIVE]
+)
+def test_activating_makes_probe_due_at_once(curator, status):
     entry = CatalogEntryFactory(status=status)
     curate(entry, {"status": Status.ACTIVE}, by=curator)
 
@@ -128,16 +130,16 @@ def test_active_again_from_any_state_is_due_at_once(curator, status):
 
 
 @pytest.mark.parametrize(
-    "never", [{"source": Source.DEMO}, {"agent_type__endpoint": "mcp:local"}]
+    "fields", [{"source": Source.DEMO}, {"agent_type__endpoint": "mcp:local"}]
 )
-def test_what_is_never_probed_is_not_due_when_active_again(curator, never):
-    entry = CatalogEntryFactory(status=Status.DEPRECATED, **never)
+def test_activating_entry_that_cannot_be_probed_schedules_no_probe(curator, fields):
+    entry = CatalogEntryFactory(status=Status.DEPRECATED, **fields)
     curate(entry, {"status": Status.ACTIVE}, by=curator)
 
     assert CatalogEntry.objects.get().next_probe_at is None
 
 
-def test_other_changes_leave_the_next_probe_alone(curator):
+def test_changing_name_keeps_next_probe(curator):
     due = timezone.now() + timedelta(minutes=1)
     entry = CatalogEntryFactory(next_probe_at=due)
     curate(entry, {"display_name": "Scout"}, by=curator)
@@ -146,16 +148,16 @@ def test_other_changes_leave_the_next_probe_alone(curator):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_change_the_database_refuses_leaves_no_history(curator):
+def test_change_rejected_by_database_is_not_logged(curator):
     entry = CatalogEntryFactory(display_name="Scout")
     with pytest.raises(IntegrityError):
         curate(entry, {"display_name": ""}, by=curator)
 
     assert CatalogEntry.objects.get().display_name == "Scout"
-    assert history(entry) == []
+    assert list_log_messages(entry) == []
 
 
-def test_an_entry_that_went_away_meanwhile_is_not_brought_back():
+def test_curating_deleted_entry_raises_does_not_exist():
     entry = CatalogEntryFactory()
     CatalogEntry.objects.all().delete()
 

@@ -24,7 +24,7 @@ from tests.factories import UserFactory, card_bytes, skill
 pytestmark = pytest.mark.django_db
 
 
-def test_a_new_definition_becomes_an_entry_with_all_it_says():
+def test_new_definition_creates_entry_with_its_data():
     outcome = register(card_bytes())
 
     entry = outcome.entry
@@ -38,7 +38,7 @@ def test_a_new_definition_becomes_an_entry_with_all_it_says():
     assert {"a2a.skill", "a2a.interface", "agent.feature"} == set(kinds)
 
 
-def test_the_same_bytes_again_change_nothing_but_last_seen():
+def test_registering_same_bytes_updates_only_last_seen():
     first = register(card_bytes()).entry
     second = register(card_bytes())
 
@@ -49,7 +49,7 @@ def test_the_same_bytes_again_change_nothing_but_last_seen():
     assert not DefinitionChange.objects.exists()
 
 
-def test_a_new_version_moves_the_entry_and_keeps_the_old_one():
+def test_new_version_becomes_current_and_keeps_old_version():
     first = register(card_bytes(version="1.0.0")).entry
     second = register(card_bytes(version="2.0.0"))
 
@@ -61,21 +61,21 @@ def test_a_new_version_moves_the_entry_and_keeps_the_old_one():
     }
 
 
-def test_an_older_version_moves_the_entry_back():
+def test_older_version_becomes_current_again():
     register(card_bytes(version="1.0.0"))
     register(card_bytes(version="2.0.0"))
-    back = register(card_bytes(version="1.0.0"))
+    outcome = register(card_bytes(version="1.0.0"))
 
-    assert back.result == Result.UPDATED
+    assert outcome.result == Result.UPDATED
     assert CatalogEntry.objects.get().agent_type.version == "1.0.0"
     assert AgentType.objects.count() == 2
 
 
-def test_other_bytes_of_the_same_version_replace_and_record_the_difference():
+def test_changed_definition_of_same_version_records_changes():
     before = card_bytes(skills=[skill("Keep"), skill("Alter"), skill("Drop")])
     register(before)
-    kept = Capability.objects.get(name="Keep").pk
-    altered = skill("Alter", description="Says something else")
+    kept_id = Capability.objects.get(name="Keep").pk
+    altered = skill("Alter", description="Changed")
     outcome = register(card_bytes(skills=[skill("Keep"), altered, skill("Bring")]))
 
     change = DefinitionChange.objects.get()
@@ -85,19 +85,22 @@ def test_other_bytes_of_the_same_version_replace_and_record_the_difference():
     assert bytes(change.replaced_definition) == before
     assert change.digest == outcome.entry.agent_type.digest
     assert outcome.changes.added == change.added
-    assert Capability.objects.get(name="Keep").pk == kept
+    assert Capability.objects.get(name="Keep").pk == kept_id
 
 
-def test_a_curators_words_survive_a_new_definition_and_others_follow_it():
-    entry = register(card_bytes(name="Old name", description="Old words")).entry
+def test_new_definition_updates_only_fields_not_curated():
+    entry = register(card_bytes(name="Old name", description="Old description")).entry
     curate(entry, {"display_name": "Our translator"}, by=UserFactory())
-    register(card_bytes(name="New name", description="New words"))
+    register(card_bytes(name="New name", description="New description"))
 
     entry.refresh_from_db()
-    assert (entry.display_name, entry.description) == ("Our translator", "New words")
+    assert (entry.display_name, entry.description) == (
+        "Our translator",
+        "New description",
+    )
 
 
-def test_deprecated_stays_deprecated():
+def test_new_definition_keeps_deprecated_status():
     entry = register(card_bytes()).entry
     curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
     register(card_bytes(version="2.0.0"))
@@ -107,7 +110,7 @@ def test_deprecated_stays_deprecated():
     assert entry.next_probe_at is None
 
 
-def test_what_has_no_address_is_active_by_its_word():
+def test_agent_without_url_is_declared_active():
     server = {"name": "com.example/local", "version": "1.0.0", "packages": []}
     server["$schema"] = "https://static.modelcontextprotocol.io/x/server.schema.json"
     entry = register(json.dumps(server).encode(), "mcp").entry
@@ -117,7 +120,7 @@ def test_what_has_no_address_is_active_by_its_word():
     assert entry.next_probe_at is None
 
 
-def test_providers_are_shared_and_keep_the_first_url():
+def test_provider_is_shared_and_keeps_first_url():
     register(card_bytes(url="https://a.example.com", provider={"organization": "Acme"}))
     for host, url in (("b", "https://acme.example"), ("c", "https://evil.example")):
         provider = {"organization": "Acme", "url": url}
@@ -126,7 +129,7 @@ def test_providers_are_shared_and_keep_the_first_url():
     assert Provider.objects.get().url == "https://acme.example"
 
 
-def test_the_source_follows_whoever_registered_something_new_last():
+def test_changed_definition_updates_source():
     register(card_bytes(), source=Source.DEMO)
     entry = register(card_bytes(name="Other"), source=Source.PUSH).entry
 
@@ -134,7 +137,7 @@ def test_the_source_follows_whoever_registered_something_new_last():
     assert entry.next_probe_at is not None
 
 
-def test_the_same_again_changes_nothing_but_when_it_was_seen():
+def test_registering_same_definition_keeps_source():
     register(card_bytes(), source=Source.DEMO)
     before = CatalogEntry.objects.values().get()
     register(card_bytes(), source=Source.PUSH)
@@ -144,7 +147,7 @@ def test_the_same_again_changes_nothing_but_when_it_was_seen():
     assert after == before
 
 
-def test_of_endless_changes_the_latest_are_remembered(monkeypatch):
+def test_only_latest_changes_are_kept(monkeypatch):
     monkeypatch.setattr(writer, "CHANGE_LIMIT", 3)
     for n in range(6):
         entry = register(card_bytes(skills=[skill(f"Task {n}")])).entry
@@ -153,13 +156,13 @@ def test_of_endless_changes_the_latest_are_remembered(monkeypatch):
     assert names == ["Task 5", "Task 4", "Task 3"]
 
 
-def test_demo_entries_are_never_due():
+def test_demo_entry_is_never_due():
     entry = register(card_bytes(), source=Source.DEMO).entry
 
     assert entry.next_probe_at is None
 
 
-def test_a_refused_definition_leaves_nothing_behind():
+def test_invalid_definition_stores_nothing():
     with pytest.raises(ParseError):
         register(card_bytes(skills=[{"id": "nameless"}]))
 
@@ -167,11 +170,11 @@ def test_a_refused_definition_leaves_nothing_behind():
     assert not AgentType.objects.exists()
 
 
-def test_a_write_that_fails_halfway_leaves_nothing_behind(monkeypatch):
-    def broken(*args):
-        raise IntegrityError("the last step fails")
+def test_failed_write_stores_nothing(monkeypatch):
+    def raise_error(*args):
+        raise IntegrityError("The last step fails")
 
-    monkeypatch.setattr(entry_writer, "index_entries", broken)
+    monkeypatch.setattr(entry_writer, "index_entries", raise_error)
     with pytest.raises(IntegrityError):
         register(card_bytes())
 
@@ -179,7 +182,7 @@ def test_a_write_that_fails_halfway_leaves_nothing_behind(monkeypatch):
     assert not Provider.objects.exists()
 
 
-def test_deleting_an_entry_deletes_every_version_of_its_agent():
+def test_deleting_entry_deletes_all_versions_of_agent():
     register(card_bytes(version="1.0.0"))
     entry = register(card_bytes(version="2.0.0")).entry
     other = register(card_bytes(url="https://other.example.com")).entry
@@ -196,14 +199,14 @@ def register_in_thread(raw: bytes) -> Result:
         connections.close_all()
 
 
-def together(definitions: list[bytes]) -> list[Result]:
+def register_concurrently(definitions: list[bytes]) -> list[Result]:
     with ThreadPoolExecutor(len(definitions)) as pool:
         return list(pool.map(register_in_thread, definitions))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twenty_at_once_of_one_version_make_one_entry():
-    results = together([card_bytes()] * 20)
+def test_concurrent_registrations_of_same_version_create_one_entry():
+    results = register_concurrently([card_bytes()] * 20)
 
     assert sorted(results) == [Result.CREATED] + [Result.UNCHANGED] * 19
     assert CatalogEntry.objects.count() == AgentType.objects.count() == 1
@@ -211,13 +214,15 @@ def test_twenty_at_once_of_one_version_make_one_entry():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twenty_at_once_of_different_versions_make_one_entry_with_all_of_them():
+def test_concurrent_registrations_of_versions_create_one_entry_with_all():
     versions = [f"1.{n % 10}.0" for n in range(20)]
-    results = together([card_bytes(version=version) for version in versions])
+    results = register_concurrently(
+        [card_bytes(version=version) for version in versions]
+    )
 
     assert results.count(Result.CREATED) == 1
     entry = CatalogEntry.objects.get()
-    known = set(AgentType.objects.values_list("version", flat=True))
-    assert known == set(versions)
-    assert entry.agent_type.version in known
+    stored_versions = set(AgentType.objects.values_list("version", flat=True))
+    assert stored_versions == set(versions)
+    assert entry.agent_type.version in stored_versions
     assert Capability.objects.filter(kind="a2a.skill").count() == 10

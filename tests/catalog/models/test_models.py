@@ -25,11 +25,10 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-def refused_by_the_database(make, **fields) -> bool:
-    """Past every form and `clean()`: the constraint itself."""
+def assert_integrity_error(factory, **fields) -> None:
+    """Check that a database constraint rejects the object, without `clean()`."""
     with pytest.raises(IntegrityError), transaction.atomic():
-        make(**fields)
-    return True
+        factory(**fields)
 
 
 @pytest.mark.parametrize(
@@ -41,60 +40,58 @@ def refused_by_the_database(make, **fields) -> bool:
         (CatalogEntry, "catalog_entries"),
     ],
 )
-def test_the_four_tables_of_the_archetype_have_uuid_keys(model, table):
+def test_main_tables_have_uuid_keys(model, table):
     assert model._meta.db_table == table
     assert table in connection.introspection.table_names()
     assert isinstance(model._meta.pk, models.UUIDField)
 
 
-def test_one_agent_type_for_each_key_and_version():
-    first = AgentTypeFactory(version="1.0.0")
-    same = {"endpoint": first.endpoint, "protocol": first.protocol}
+def test_agent_type_is_unique_by_key_and_version():
+    existing = AgentTypeFactory(version="1.0.0")
+    same = {"endpoint": existing.endpoint, "protocol": existing.protocol}
 
-    assert refused_by_the_database(AgentTypeFactory, version="1.0.0", **same)
-    assert AgentTypeFactory(version="2.0.0", **same).agent_key == first.agent_key
-
-
-def test_no_version_is_a_version_too():
-    first = AgentTypeFactory(version="")
-
-    assert refused_by_the_database(
-        AgentTypeFactory, version="", endpoint=first.endpoint
-    )
+    assert_integrity_error(AgentTypeFactory, version="1.0.0", **same)
+    assert AgentTypeFactory(version="2.0.0", **same).agent_key == existing.agent_key
 
 
-def test_one_capability_for_each_agent_type_kind_and_name():
-    first = CapabilityFactory(kind="mcp.tool", name="search")
-    same = {"agent_type": first.agent_type, "kind": "mcp.tool"}
+def test_empty_version_is_unique_too():
+    existing = AgentTypeFactory(version="")
 
-    assert refused_by_the_database(CapabilityFactory, name="search", **same)
+    assert_integrity_error(AgentTypeFactory, version="", endpoint=existing.endpoint)
+
+
+def test_capability_is_unique_by_agent_type_kind_and_name():
+    existing = CapabilityFactory(kind="mcp.tool", name="search")
+    same = {"agent_type": existing.agent_type, "kind": "mcp.tool"}
+
+    assert_integrity_error(CapabilityFactory, name="search", **same)
     assert CapabilityFactory(name="Search", **same)
     assert CapabilityFactory(name="search", **(same | {"kind": "mcp.prompt"}))
 
 
-def test_one_provider_for_each_organisation_and_team():
+def test_provider_is_unique_by_organization_and_team():
     ProviderFactory(organization="Acme", team="")
 
-    assert refused_by_the_database(ProviderFactory, organization="Acme", team="")
+    assert_integrity_error(ProviderFactory, organization="Acme", team="")
     assert ProviderFactory(organization="Acme", team="Search")
 
 
-def test_one_entry_for_each_agent_whatever_its_versions():
+def test_entry_is_unique_by_agent_key():
     entry = CatalogEntryFactory()
     newer = AgentTypeFactory(endpoint=entry.agent_type.endpoint, version="2.0.0")
 
-    assert refused_by_the_database(CatalogEntryFactory, agent_type=newer)
+    assert_integrity_error(CatalogEntryFactory, agent_type=newer)
 
 
-def test_one_entry_for_each_agent_type():
+def test_entry_is_unique_by_agent_type():
     entry = CatalogEntryFactory()
     same = {"agent_type": entry.agent_type, "agent_key": "another"}
 
-    assert refused_by_the_database(CatalogEntryFactory, **same)
+    assert_integrity_error(CatalogEntryFactory, **same)
 
 
 @pytest.mark.parametrize(
-    ("make", "fields"),
+    ("factory", "fields"),
     [
         (CatalogEntryFactory, {"display_name": ""}),
         (CapabilityFactory, {"name": ""}),
@@ -108,8 +105,8 @@ def test_one_entry_for_each_agent_type():
         (ProviderFactory, {"team": None}),
     ],
 )
-def test_the_database_itself_refuses(make, fields):
-    assert refused_by_the_database(make, **fields)
+def test_database_rejects_invalid_value(factory, fields):
+    assert_integrity_error(factory, **fields)
 
 
 @pytest.mark.parametrize("status", Status.values)
@@ -126,7 +123,7 @@ def test_every_source_can_be_stored(source):
     ("protocol", "endpoint"),
     [("a2a", "https://agent.example.com/a2a"), ("mcp", "mcp:com.example/größe")],
 )
-def test_the_key_is_the_sha_256_of_protocol_and_endpoint(protocol, endpoint):
+def test_agent_key_is_sha256_of_protocol_and_endpoint(protocol, endpoint):
     key = compute_agent_key(protocol, endpoint)
 
     assert key == hashlib.sha256(protocol.encode() + endpoint.encode()).hexdigest()
@@ -134,14 +131,14 @@ def test_the_key_is_the_sha_256_of_protocol_and_endpoint(protocol, endpoint):
     assert len(key) == 64
 
 
-def test_the_key_of_a_known_agent_never_changes():
-    """As `printf a2ahttps://agent.example.com | sha256sum` says."""
+def test_agent_key_of_fixed_agent_never_changes():
+    """Compare with `printf a2ahttps://agent.example.com | sha256sum`."""
     key = "3450307589807bd8ff91543d95c7dc9823548251f0aa40ebaf437a55f3b013ec"
 
     assert compute_agent_key("a2a", "https://agent.example.com") == key
 
 
-def test_a_definition_comes_back_byte_for_byte():
+def test_definition_is_stored_byte_for_byte():
     raw = bytes(range(256))
     stored = AgentType.objects.get(pk=AgentTypeFactory(raw_definition=raw).pk)
 
@@ -149,7 +146,7 @@ def test_a_definition_comes_back_byte_for_byte():
     assert stored.digest == hashlib.sha256(raw).hexdigest()
 
 
-def test_for_display_brings_all_a_list_shows_in_one_query(
+def test_for_display_fetches_list_data_in_one_query(
     django_assert_num_queries,
 ):
     CatalogEntryFactory(offers=["a2a.skill", "mcp.tool"])
@@ -162,17 +159,17 @@ def test_for_display_brings_all_a_list_shows_in_one_query(
     assert "raw_definition" in entry.agent_type.get_deferred_fields()
 
 
-def test_an_entry_without_capabilities_or_provider_is_displayed_too():
+def test_for_display_includes_entry_without_capabilities_and_provider():
     CatalogEntryFactory(agent_type__provider=None)
     entry = CatalogEntry.objects.for_display().get()
 
     assert (entry.capability_count, entry.agent_type.provider) == (0, None)
 
 
-def test_only_the_current_version_counts():
+def test_capabilities_of_older_versions_are_not_counted():
     entry = CatalogEntryFactory(offers=["a2a.skill"])
-    older = AgentTypeFactory(endpoint=entry.agent_type.endpoint, version="0.9")
-    CapabilityFactory.create_batch(2, agent_type=older, kind="mcp.tool")
+    old_version = AgentTypeFactory(endpoint=entry.agent_type.endpoint, version="0.9")
+    CapabilityFactory.create_batch(2, agent_type=old_version, kind="mcp.tool")
 
     assert CatalogEntry.objects.for_display().get().capability_count == 1
     assert not CatalogEntry.objects.offering("mcp.tool").exists()
@@ -183,12 +180,12 @@ def test_offering_keeps_entries_with_any_of_the_kinds():
     coder = CatalogEntryFactory(offers=["mcp.tool"])
     CatalogEntryFactory(offers=["mcp.prompt"])
 
-    found = CatalogEntry.objects.offering("a2a.skill", "mcp.tool")
-    assert sorted(found.values_list("pk")) == sorted([(planner.pk,), (coder.pk,)])
+    entries = CatalogEntry.objects.offering("a2a.skill", "mcp.tool")
+    assert sorted(entries.values_list("pk")) == sorted([(planner.pk,), (coder.pk,)])
 
 
 @pytest.mark.parametrize(
-    ("properties", "declared"),
+    ("properties", "is_kept"),
     [
         ({"value": True}, True),
         ({"value": ["text/plain"]}, True),
@@ -198,7 +195,7 @@ def test_offering_keeps_entries_with_any_of_the_kinds():
         ({"value": False}, False),
     ],
 )
-def test_declaring_keeps_what_is_declared_and_not_as_false(properties, declared):
+def test_declaring_keeps_features_not_declared_as_false(properties, is_kept):
     entry = CatalogEntryFactory()
     CapabilityFactory(
         agent_type=entry.agent_type,
@@ -207,24 +204,24 @@ def test_declaring_keeps_what_is_declared_and_not_as_false(properties, declared)
         properties=properties,
     )
 
-    found = CatalogEntry.objects.declaring("transport.streaming")
-    assert found.exists() == declared
+    entries = CatalogEntry.objects.declaring("transport.streaming")
+    assert entries.exists() == is_kept
     assert not CatalogEntry.objects.declaring("transport").exists()
 
 
-def test_a_skill_of_that_name_is_no_feature():
+def test_declaring_ignores_skill_with_name_of_feature():
     entry = CatalogEntryFactory()
     CapabilityFactory(agent_type=entry.agent_type, name="transport.streaming")
 
     assert not CatalogEntry.objects.declaring("transport.streaming").exists()
 
 
-def entry_with_history() -> CatalogEntry:
+def create_entry_with_history() -> CatalogEntry:
     entry = CatalogEntryFactory(offers=["a2a.skill"])
-    older = AgentTypeFactory(endpoint=entry.agent_type.endpoint, version="0.9")
-    CapabilityFactory(agent_type=older)
+    old_version = AgentTypeFactory(endpoint=entry.agent_type.endpoint, version="0.9")
+    CapabilityFactory(agent_type=old_version)
     DefinitionChange.objects.create(
-        entry=entry, agent_type=older, digest="", replaced_definition=b""
+        entry=entry, agent_type=old_version, digest="", replaced_definition=b""
     )
     return entry
 
@@ -235,18 +232,18 @@ def entry_with_history() -> CatalogEntry:
         lambda entry: entry.delete(),
         lambda entry: CatalogEntry.objects.filter(pk=entry.pk).delete(),
     ],
-    ids=["one", "queryset"],
+    ids=["instance", "queryset"],
 )
-def test_deleting_an_entry_deletes_all_of_its_agent_and_nothing_else(delete):
-    other = entry_with_history()
-    delete(entry_with_history())
+def test_deleting_entry_deletes_all_data_of_its_agent_only(delete):
+    other = create_entry_with_history()
+    delete(create_entry_with_history())
 
     assert CatalogEntry.objects.get() == EntryText.objects.get().entry == other
     assert AgentType.objects.count() == Capability.objects.count() == 2
     assert DefinitionChange.objects.get().entry == other
 
 
-def test_a_provider_with_agents_cannot_be_deleted():
+def test_provider_with_agents_cannot_be_deleted():
     entry = CatalogEntryFactory()
     provider = entry.agent_type.provider
 
@@ -260,11 +257,11 @@ def test_a_provider_with_agents_cannot_be_deleted():
     ("endpoint", "declared"),
     [("https://a.example", False), ("HTTP://a.example", False), ("mcp:local", True)],
 )
-def test_what_has_no_address_is_declared(endpoint, declared):
+def test_entry_without_url_is_declared(endpoint, declared):
     assert CatalogEntryFactory(agent_type__endpoint=endpoint).declared == declared
 
 
-def test_names_are_what_people_see():
+def test_str_returns_display_text():
     team = ProviderFactory(organization="Acme", team="Search")
     agent_type = AgentTypeFactory(endpoint="https://a.example", version="1.0")
 
@@ -273,7 +270,7 @@ def test_names_are_what_people_see():
     assert str(CapabilityFactory(name="Search")) == "Search"
 
 
-def test_a_kind_nobody_registers_any_more_is_not_discoverable():
+def test_capability_of_unregistered_kind_is_not_discoverable():
     assert CapabilityFactory(kind="a2a.skill").discoverable
     assert not CapabilityFactory(kind="agent.feature").discoverable
     assert not CapabilityFactory(kind="gone.kind").discoverable

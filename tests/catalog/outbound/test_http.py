@@ -21,17 +21,17 @@ from catalog.outbound.http import fetch
 from tests.servers import (
     LOOPBACK,
     MEGABYTE,
-    bomb,
-    certificate,
-    dripping,
-    endless,
-    head,
-    packed,
-    promising,
+    create_certificate,
+    gzip_reply,
+    never_respond,
     redirect,
     reply,
-    serving,
-    silence,
+    response_head,
+    run_server,
+    send_endless_body,
+    send_gzip_bomb,
+    send_partial_body,
+    send_slow_body,
 )
 
 GETADDRINFO = socket.getaddrinfo
@@ -127,7 +127,7 @@ def names(monkeypatch):
 def server(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
     settings.AGENTLENS_FETCH_TIMEOUT = 5
-    with serving() as server:
+    with run_server() as server:
         server.routes["/"] = reply(body=b"hello")
         yield server
 
@@ -278,7 +278,7 @@ async def test_the_connection_goes_to_the_very_address_that_was_checked(
 ):
     settings.AGENTLENS_ALLOWED_NETWORKS = only("127.0.0.1/32")
     names.answers["agent.example"] = [["127.0.0.1"], ["127.0.0.2"]]
-    with serving("127.0.0.2", server.port) as private:
+    with run_server("127.0.0.2", server.port) as private:
         fetched = await fetch(server.url("/", "agent.example"))
 
     assert fetched.body == b"hello"
@@ -293,7 +293,7 @@ async def test_a_name_that_changes_between_two_connections_is_checked_again(
     settings.AGENTLENS_ALLOWED_NETWORKS = only("127.0.0.1/32")
     names.answers["agent.example"] = [["127.0.0.1"], ["127.0.0.2"]]
     server.routes["/"] = redirect("/again")
-    with serving("127.0.0.2", server.port) as private, pytest.raises(UrlNotAllowed):
+    with run_server("127.0.0.2", server.port) as private, pytest.raises(UrlNotAllowed):
         await fetch(server.url("/", "agent.example"))
 
     assert names.asked == ["agent.example"] * 2
@@ -302,7 +302,7 @@ async def test_a_name_that_changes_between_two_connections_is_checked_again(
 
 async def test_an_allowed_ipv6_address_is_reached(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with serving("::1") as server:
+    with run_server("::1") as server:
         server.routes["/"] = reply(body=b"six")
         assert (await fetch(server.url("/"))).body == b"six"
 
@@ -353,7 +353,7 @@ async def test_a_redirect_is_relative_to_where_it_was_met(location, there, serve
 @pytest.mark.parametrize("hops", [0, 1, 2])
 async def test_a_redirect_to_a_private_address_is_refused(hops, server, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = only("127.0.0.1/32")
-    with serving("127.0.0.2") as private:
+    with run_server("127.0.0.2") as private:
         for n in range(hops):
             server.routes[f"/{n}"] = redirect(f"/{n + 1}")
         server.routes[f"/{hops}"] = redirect(private.url("/"))
@@ -407,7 +407,7 @@ async def test_any_answer_but_ok_is_a_failure_that_tells_its_status(status, serv
 
 
 async def test_a_refused_connection_is_a_failure(server):
-    with serving() as gone:
+    with run_server() as gone:
         url = gone.url("/")
 
     with pytest.raises(FetchFailed, match=r"Could not fetch from 127.0.0.1"):
@@ -431,9 +431,9 @@ NOT_HTTP = {
     "another protocol": b"SSH-2.0-secret\r\n",
     "no header": b"HTTP/1.1 200 OK\r\nsecret\r\n\r\n",
     "endless header": b"HTTP/1.1 200 OK\r\nSecret: " + b"a" * 200_000,
-    "a length out of range": head(content_length="9" * 30),
-    "less than promised": head(content_length=10) + b"short",
-    "no chunk": head(transfer_encoding="chunked") + b"secret\r\n",
+    "a length out of range": response_head(content_length="9" * 30),
+    "less than promised": response_head(content_length=10) + b"short",
+    "no chunk": response_head(transfer_encoding="chunked") + b"secret\r\n",
 }
 
 
@@ -446,7 +446,7 @@ async def test_what_is_no_http_is_a_failure_that_quotes_nothing(answer, server):
     assert str(caught.value) == "127.0.0.1 did not send a valid HTTP response"
 
 
-@pytest.mark.parametrize("route", [silence, dripping, promising])
+@pytest.mark.parametrize("route", [never_respond, send_slow_body, send_partial_body])
 async def test_a_server_that_takes_its_time_runs_out_of_ours(route, server, hurried):
     server.routes["/"] = route
 
@@ -538,13 +538,13 @@ async def test_dead_names_keep_nobody_else_waiting(server, monkeypatch, settings
 
 
 async def test_an_endless_body_is_cut_off(server):
-    server.routes["/"] = endless
+    server.routes["/"] = send_endless_body
 
     with pytest.raises(FetchFailed, match="larger than 1048576 bytes"):
         await fetch(server.url("/"))
 
 
-@pytest.mark.parametrize("answer", [lambda body: reply(body=body), packed])
+@pytest.mark.parametrize("answer", [lambda body: reply(body=body), gzip_reply])
 async def test_a_body_may_be_as_large_as_the_limit_and_no_larger(answer, server):
     server.routes["/fits"] = answer(b"x" * MEGABYTE)
     server.routes["/over"] = answer(b"x" * (MEGABYTE + 1))
@@ -567,7 +567,7 @@ async def test_a_body_may_be_as_large_as_the_limit_and_no_larger(answer, server)
 )
 async def test_a_body_is_unpacked_as_its_encoding_says(encoding, pack, server):
     packed = pack(b"hello " * 1000)
-    server.routes["/"] = reply(body=packed, content_encoding=encoding)
+    server.routes["/"] = reply(body=gzip_reply, content_encoding=encoding)
 
     assert (await fetch(server.url("/"))).body == b"hello " * 1000
     assert server.requests[0].headers["Accept-Encoding"] == "gzip"
@@ -605,7 +605,7 @@ async def test_an_encoding_we_did_not_ask_for_is_refused(encoding, server):
 
 
 async def test_a_layer_inside_a_layer_stays_packed(server):
-    server.routes["/"] = packed(HELLO)
+    server.routes["/"] = gzip_reply(HELLO)
     assert (await fetch(server.url("/"))).body == HELLO
 
 
@@ -613,7 +613,7 @@ async def test_junk_after_a_packed_body_is_not_waited_for(server):
     sent = []
 
     def junk(request):
-        yield head(content_encoding="gzip") + HELLO
+        yield response_head(content_encoding="gzip") + HELLO
         while len(sent) < 1000:
             sent.append(b"junk" * 16_384)
             yield sent[-1]
@@ -627,7 +627,7 @@ async def test_junk_after_a_packed_body_is_not_waited_for(server):
 async def test_a_gzip_bomb_goes_off_neither_in_memory_nor_in_time(server):
     server.routes["/"] = reply(body=b"first, so that all modules are there")
     await fetch(server.url("/"))
-    server.routes["/"] = bomb
+    server.routes["/"] = send_gzip_bomb
     tracemalloc.start()
     try:
         with pytest.raises(FetchFailed, match="larger than 1048576 bytes"):
@@ -639,7 +639,7 @@ async def test_a_gzip_bomb_goes_off_neither_in_memory_nor_in_time(server):
 
 
 async def test_proxies_of_the_environment_are_ignored(server, monkeypatch):
-    with serving() as proxy:
+    with run_server() as proxy:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url())
         assert (await fetch(server.url("/"))).body == b"hello"
@@ -675,8 +675,8 @@ async def test_an_etag_of_the_longest_length_is_kept(server):
 
 async def test_a_stream_of_events_is_no_definition_and_is_left_at_once(server):
     def stream(request):
-        yield head(content_type="text/event-stream; charset=utf-8")
-        yield from silence(request)
+        yield response_head(content_type="text/event-stream; charset=utf-8")
+        yield from never_respond(request)
 
     server.routes["/"] = stream
     with pytest.raises(FetchFailed, match="event stream"):
@@ -691,14 +691,14 @@ ANSWERS = {
     "redirect to a script": redirect("javascript:hidden"),
     "redirect to no port": redirect("http://127.0.0.1:hidden/"),
     "echo": b"GET /hidden?token=hidden HTTP/1.1",
-    "too large": packed(b"x" * 2 * MEGABYTE),
-    "silence": silence,
+    "too large": gzip_reply(b"x" * 2 * MEGABYTE),
+    "silence": never_respond,
 }
 
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 async def test_nothing_of_path_or_query_is_told_or_logged(
-    answer, server, settings, logged
+    answer, server, settings, log_output
 ):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.3
     server.routes["/hidden?token=hidden"] = answer
@@ -709,14 +709,14 @@ async def test_nothing_of_path_or_query_is_told_or_logged(
         told = str(error)
 
     assert len(server.requests) > 0
-    assert "hidden" not in told + logged.getvalue()
+    assert "hidden" not in told + log_output.getvalue()
 
 
 @pytest.fixture
 def secure(names, server, tmp_path):
     """A server known as agent.example, by a certificate that it made itself."""
     names.answers["agent.example"] = names.answers["other.example"] = [["127.0.0.1"]]
-    with serving(tls=certificate("agent.example", tmp_path / "tls.pem")) as secure:
+    with run_server(tls=create_certificate("agent.example", tmp_path / "tls.pem")) as secure:
         secure.routes["/"] = reply(body=b"safe")
         yield secure
 

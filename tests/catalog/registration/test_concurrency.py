@@ -1,4 +1,4 @@
-"""What people and programs do to an entry while its agent is being asked."""
+"""Changes of an entry while its definition is fetched or its agent probed."""
 
 import asyncio
 from threading import BoundedSemaphore
@@ -14,190 +14,186 @@ from catalog.registration.refresh import refresh_due_entries
 from catalog.registration.service import import_url, register
 from tests.api_errors import assert_error_response
 from tests.factories import UserFactory, card_bytes, skill
-from tests.servers import LOOPBACK, reply, serving
+from tests.servers import reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-CHANGED = {"skills": [skill("Other")]}
+CHANGED_CARD = {"skills": [skill("Other")]}
 
 
-@pytest.fixture
-def server(settings):
-    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    settings.AGENTLENS_FETCH_TIMEOUT = 5
-    with serving() as server:
-        server.routes["/card"] = reply(body=card_bytes())
-        yield server
+def run_during_fetch(card_server, action, **members):
+    """Run an action during the next fetch of the card, then serve it changed."""
 
-
-@pytest.fixture
-def imported(server):
-    return import_url(server.url("/card")).entry
-
-
-@pytest.fixture
-def curator(client):
-    client.force_login(UserFactory(role="Editor"))
-    return client
-
-
-def meanwhile(server, deed, **members):
-    """The next time the card is fetched, this happens before it is there."""
-
-    def answer(request):
-        server.routes["/card"] = reply(body=card_bytes(**members))
+    def respond(request):
+        card_server.routes["/card"] = reply(body=card_bytes(**members))
         try:
-            deed()
+            action()
         finally:
             connections.close_all()
-        return [server.routes["/card"]]
+        return [card_server.routes["/card"]]
 
-    server.routes["/card"] = answer
+    card_server.routes["/card"] = respond
 
 
-def remove():
+def delete_entries():
     CatalogEntry.objects.all().delete()
 
 
-def deprecate():
+def deprecate_entry():
     curate(CatalogEntry.objects.get(), {"status": Status.DEPRECATED}, by=UserFactory())
 
 
-def push():
+def push_definition():
     register(card_bytes(version="9.0.0"))
 
 
-def refresh(client, entry):
+def post_refresh(client, entry):
     return client.post(f"/api/v1/catalog/{entry.pk}/refresh", format="json")
 
 
-def refresh_by_itself():
+def run_scheduled_refresh():
     CatalogEntry.objects.update(next_refresh_at=timezone.now())
     asyncio.run(refresh_due_entries())
 
 
-@pytest.mark.parametrize("members", [{}, CHANGED], ids=["unchanged", "changed"])
-def test_what_is_removed_while_it_is_refreshed_stays_removed(
-    editor, server, imported, members
+@pytest.mark.parametrize("members", [{}, CHANGED_CARD], ids=["unchanged", "changed"])
+def test_entry_deleted_during_refresh_stays_deleted(
+    editor, card_server, imported_entry, members
 ):
-    meanwhile(server, remove, **members)
+    run_during_fetch(card_server, delete_entries, **members)
 
-    assert_error_response(refresh(editor, imported), 409, "CONFLICT")
+    assert_error_response(post_refresh(editor, imported_entry), 409, "CONFLICT")
     assert not CatalogEntry.objects.exists()
 
 
-def test_nor_does_it_come_back_by_itself(server, imported):
-    meanwhile(server, remove, **CHANGED)
-    refresh_by_itself()
+def test_entry_deleted_during_scheduled_refresh_stays_deleted(
+    card_server, imported_entry
+):
+    run_during_fetch(card_server, delete_entries, **CHANGED_CARD)
+    run_scheduled_refresh()
 
     assert not CatalogEntry.objects.exists()
 
 
-def test_what_is_given_up_meanwhile_does_not_change_by_itself(server, imported):
-    meanwhile(server, deprecate, **CHANGED)
-    refresh_by_itself()
-
-    imported.refresh_from_db()
-    assert imported.status == Status.DEPRECATED
-    assert not imported.changes.exists()
-
-
-def test_a_person_may_refresh_what_is_given_up(editor, server, imported):
-    deprecate()
-    server.routes["/card"] = reply(body=card_bytes(**CHANGED))
-
-    assert refresh(editor, imported).json()["outcome"] == "updated"
-
-
-def test_what_was_pushed_meanwhile_is_newer_than_what_is_fetched(
-    editor, server, imported
+def test_entry_deprecated_during_scheduled_refresh_is_not_changed(
+    card_server, imported_entry
 ):
-    meanwhile(server, push, **CHANGED)
-    assert_error_response(refresh(editor, imported), 409, "CONFLICT")
-    meanwhile(server, push, **CHANGED)
-    refresh_by_itself()
+    run_during_fetch(card_server, deprecate_entry, **CHANGED_CARD)
+    run_scheduled_refresh()
 
-    imported.refresh_from_db()
-    assert imported.agent_type.version == "9.0.0"
-    assert imported.source == Source.PUSH
+    imported_entry.refresh_from_db()
+    assert imported_entry.status == Status.DEPRECATED
+    assert not imported_entry.changes.exists()
 
 
-def test_nor_is_it_overwritten_by_what_somebody_looked_at_before(
-    curator, server, imported
+def test_deprecated_entry_can_be_refreshed_by_request(
+    editor, card_server, imported_entry
 ):
-    server.routes["/card"] = reply(body=card_bytes(**CHANGED))
-    place = f"/catalog/{imported.pk}/refresh"
-    look = curator.post(place).context["look"]
-    push()
-    answer = curator.post(place, {"signed": look.signed}, follow=True)
+    deprecate_entry()
+    card_server.routes["/card"] = reply(body=card_bytes(**CHANGED_CARD))
 
-    assert "The definition was updated in the meantime" in answer.content.decode()
-    imported.refresh_from_db()
-    assert imported.agent_type.version == "9.0.0"
+    assert post_refresh(editor, imported_entry).json()["outcome"] == "updated"
 
 
-def test_two_who_refresh_at_once_both_get_an_answer(editor, server, imported):
-    """What the second found is what the first wrote down."""
-    meanwhile(
-        server, lambda: service.refresh_entry(CatalogEntry.objects.get()), **CHANGED
-    )
+def test_definition_pushed_during_refresh_is_not_overwritten(
+    editor, card_server, imported_entry
+):
+    run_during_fetch(card_server, push_definition, **CHANGED_CARD)
+    assert_error_response(post_refresh(editor, imported_entry), 409, "CONFLICT")
+    run_during_fetch(card_server, push_definition, **CHANGED_CARD)
+    run_scheduled_refresh()
 
-    assert refresh(editor, imported).json()["outcome"] == "unchanged"
+    imported_entry.refresh_from_db()
+    assert imported_entry.agent_type.version == "9.0.0"
+    assert imported_entry.source == Source.PUSH
 
 
-def removed_while_asked(request):
+def test_definition_pushed_after_preview_is_not_overwritten(
+    editor_client, card_server, imported_entry
+):
+    card_server.routes["/card"] = reply(body=card_bytes(**CHANGED_CARD))
+    url = f"/catalog/{imported_entry.pk}/refresh"
+    preview = editor_client.post(url).context["preview"]
+    push_definition()
+    response = editor_client.post(url, {"signed": preview.signed}, follow=True)
+
+    assert "The definition was updated in the meantime" in response.content.decode()
+    imported_entry.refresh_from_db()
+    assert imported_entry.agent_type.version == "9.0.0"
+
+
+def test_concurrent_refreshes_both_succeed(editor, card_server, imported_entry):
+    """The second refresh finds the definition that the first one stored."""
+
+    def refresh_again():
+        service.refresh_entry(CatalogEntry.objects.get())
+
+    run_during_fetch(card_server, refresh_again, **CHANGED_CARD)
+
+    assert post_refresh(editor, imported_entry).json()["outcome"] == "unchanged"
+
+
+def delete_entries_and_reply(request):
     try:
-        remove()
+        delete_entries()
     finally:
         connections.close_all()
     return [reply()]
 
 
-def test_what_is_removed_while_it_is_probed_is_not_found(editor, server, imported):
-    server.routes["/card"] = removed_while_asked
+def test_entry_deleted_during_probe_returns_404_from_api(
+    editor, card_server, imported_entry
+):
+    card_server.routes["/card"] = delete_entries_and_reply
     CatalogEntry.objects.update(asked_at=None)
-    answer = editor.post(f"/api/v1/catalog/{imported.pk}/probe")
+    response = editor.post(f"/api/v1/catalog/{imported_entry.pk}/probe")
 
-    assert_error_response(answer, 404, "ENTRY_NOT_FOUND")
+    assert_error_response(response, 404, "ENTRY_NOT_FOUND")
 
 
-def test_nor_by_the_button(curator, server, imported):
-    server.routes["/card"] = removed_while_asked
+def test_entry_deleted_during_probe_returns_404_from_page(
+    editor_client, card_server, imported_entry
+):
+    card_server.routes["/card"] = delete_entries_and_reply
     CatalogEntry.objects.update(asked_at=None)
 
-    assert curator.post(f"/catalog/{imported.pk}/probe").status_code == 404
+    assert editor_client.post(f"/catalog/{imported_entry.pk}/probe").status_code == 404
 
 
 @pytest.fixture
-def nobody_more(monkeypatch):
-    """As many wait for agents as may."""
-    places = BoundedSemaphore(1)
-    monkeypatch.setattr(service, "get_fetch_slots", lambda: places)
-    return places
+def single_slot(monkeypatch):
+    """Limit concurrent fetches to one; acquire the slot to leave none free."""
+    slots = BoundedSemaphore(1)
+    monkeypatch.setattr(service, "get_fetch_slots", lambda: slots)
+    return slots
 
 
-def test_one_place_is_enough_to_import(server, nobody_more):
-    entry = import_url(server.url("/card")).entry
+def test_import_needs_one_fetch_slot(card_server, single_slot):
+    entry = import_url(card_server.url("/card")).entry
 
     assert entry.status == Status.ACTIVE
 
 
-def test_when_nobody_can_be_asked_any_more_what_was_found_is_kept(server, nobody_more):
-    """Between looking at it and saying yes, others may have come."""
-    found = service.resolve_url(server.url("/card"))
-    with nobody_more:
-        entry = service.import_resolved(found).entry
+def test_import_without_free_slot_for_probe_creates_entry(card_server, single_slot):
+    """Between the preview and its confirmation, others may take the slots."""
+    resolved = service.resolve_url(card_server.url("/card"))
+    with single_slot:
+        entry = service.import_resolved(resolved).entry
 
     entry.refresh_from_db()
     assert entry.status == Status.UNKNOWN
     assert entry.next_probe_at <= timezone.now()
 
 
-def test_the_page_survives_it_too(curator, server, nobody_more):
-    form = curator.post("/catalog/register", {"url": server.url("/card")})
-    signed = form.context["review"].signed
-    with nobody_more:
-        answer = curator.post("/catalog/register", {"signed": signed})
+def test_registration_page_without_free_slot_for_probe_creates_entry(
+    editor_client, card_server, single_slot
+):
+    response = editor_client.post(
+        "/catalog/register", {"url": card_server.url("/card")}
+    )
+    signed = response.context["preview"].signed
+    with single_slot:
+        response = editor_client.post("/catalog/register", {"signed": signed})
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert CatalogEntry.objects.exists()

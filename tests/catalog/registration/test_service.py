@@ -12,124 +12,131 @@ from catalog.models import CatalogEntry, Source
 from catalog.outbound.errors import FetchFailed, FetchTimeout, UrlNotAllowed
 from catalog.registration.service import import_url, register, resolve_url
 from tests.factories import card, card_bytes
-from tests.servers import LOOPBACK, redirect, reply, serving, silence
+from tests.servers import LOOPBACK, never_respond, redirect, reply, run_server
 
 pytestmark = pytest.mark.django_db
 
-A2A = ["/.well-known/agent-card.json", "/.well-known/agent.json"]
-MCP = [
+A2A_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"]
+MCP_PATHS = [
     "/server-card",
     "/.well-known/mcp/server-card.json",
     "/.well-known/mcp.json",
 ]
-AGUI = ["/capabilities"]
-PAGE = reply(body=b"<!doctype html><title>An agent lives here</title>")
-FAULTY = reply(body=card_bytes(name="", skills=[]))
+AGUI_PATHS = ["/capabilities"]
+HTML_PAGE = reply(body=b"<!doctype html><title>An agent lives here</title>")
+INVALID_CARD = reply(body=card_bytes(name="", skills=[]))
 
 
 @pytest.fixture
 def server(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
     settings.AGENTLENS_FETCH_TIMEOUT = 5
-    with serving() as server:
+    with run_server() as server:
         yield server
 
 
-def cached(body, etag='"1"'):
-    """A route that knows what the client holds already."""
+def reply_with_etag(body, etag='"1"'):
+    """Return a route that sends the body, or 304 to clients that have this ETag."""
 
-    def route(request):
-        held = request.headers["If-None-Match"] == etag
-        yield reply(304) if held else reply(body=body, etag=etag)
+    def respond(request):
+        is_current = request.headers["If-None-Match"] == etag
+        yield reply(304) if is_current else reply(body=body, etag=etag)
 
-    return route
+    return respond
 
 
-def fetched(server):
-    """What definitions were looked for at, beside asking the agent itself."""
-    asked = [r for r in server.requests if r.method == "GET"]
-    return [r.path for r in asked if r.headers["Accept"] != "text/event-stream"]
+def get_definition_paths(server):
+    """Return the paths from which a definition was requested."""
+    return [
+        request.path
+        for request in server.requests
+        if request.method == "GET" and request.headers["Accept"] != "text/event-stream"
+    ]
 
 
 @pytest.mark.parametrize(
-    ("asked", "protocol", "expected"),
+    ("path", "protocol", "expected"),
     [
-        ("", "", [*A2A, *MCP, *AGUI, "/"]),
-        ("/", "", [*A2A, *MCP, *AGUI, "/"]),
-        ("", "a2a", [*A2A, "/"]),
-        ("/", "mcp", [*MCP, "/"]),
-        ("?agent=1", "a2a", ["/?agent=1", *A2A]),
-        ("/b/", "a2a", ["/b/", *(f"/b{path}" for path in A2A), *A2A]),
-        ("/b/c?d=e", "mcp", ["/b/c?d=e", *(f"/b/c{path}" for path in MCP), *MCP]),
+        ("", "", [*A2A_PATHS, *MCP_PATHS, *AGUI_PATHS, "/"]),
+        ("/", "", [*A2A_PATHS, *MCP_PATHS, *AGUI_PATHS, "/"]),
+        ("", "a2a", [*A2A_PATHS, "/"]),
+        ("/", "mcp", [*MCP_PATHS, "/"]),
+        ("?agent=1", "a2a", ["/?agent=1", *A2A_PATHS]),
+        ("/b/", "a2a", ["/b/", *(f"/b{path}" for path in A2A_PATHS), *A2A_PATHS]),
+        (
+            "/b/c?d=e",
+            "mcp",
+            ["/b/c?d=e", *(f"/b/c{path}" for path in MCP_PATHS), *MCP_PATHS],
+        ),
     ],
 )
-def test_the_url_its_known_paths_and_the_root_are_asked_in_order(
-    asked, protocol, expected, server
+def test_resolve_url_tries_url_well_known_paths_and_root_in_order(
+    path, protocol, expected, server
 ):
     with pytest.raises(FetchFailed):
-        resolve_url(server.url(asked), protocol)
-    assert fetched(server) == expected
+        resolve_url(server.url(path), protocol)
+    assert get_definition_paths(server) == expected
 
 
-def test_below_the_path_comes_before_the_root_for_every_protocol(server):
+def test_resolve_url_tries_paths_below_url_before_root(server):
     with pytest.raises(FetchFailed):
         resolve_url(server.url("/b"))
-    below = [f"/b{path}" for path in A2A + MCP + AGUI]
-    assert fetched(server) == ["/b", *below, *A2A, *MCP]
+    paths_below = [f"/b{path}" for path in A2A_PATHS + MCP_PATHS + AGUI_PATHS]
+    assert get_definition_paths(server) == ["/b", *paths_below, *A2A_PATHS, *MCP_PATHS]
 
 
-@pytest.mark.parametrize("asked", ["/b", "/b/", "/b/capabilities"])
-def test_a_declaration_at_the_root_is_of_another_agent(asked, server):
-    """It does not say whose it is."""
+@pytest.mark.parametrize("path", ["/b", "/b/", "/b/capabilities"])
+def test_ag_ui_declaration_at_root_is_not_used_for_path(path, server):
+    """The declaration does not name its agent."""
     server.routes["/capabilities"] = reply(body=b'{"identity": {"name": "Root"}}')
 
     with pytest.raises(FetchFailed):
-        resolve_url(server.url(asked))
+        resolve_url(server.url(path))
     with pytest.raises(FetchFailed):
-        resolve_url(server.url(asked), "agui")
+        resolve_url(server.url(path), "agui")
 
 
-def test_the_query_of_an_agent_is_kept_where_it_declares(server):
+def test_capabilities_url_keeps_query_of_endpoint(server):
     server.routes["/b/capabilities?tenant=a"] = reply(body=b'{"transport": {}}')
 
-    found = resolve_url(server.url("/b?tenant=a"), "agui")
+    resolved = resolve_url(server.url("/b?tenant=a"), "agui")
 
-    assert found.record.endpoint == server.url("/b?tenant=a")
-    assert found.fetched.url == server.url("/b/capabilities?tenant=a")
+    assert resolved.record.endpoint == server.url("/b?tenant=a")
+    assert resolved.fetched.url == server.url("/b/capabilities?tenant=a")
 
 
-@pytest.mark.parametrize("place", ["/b", "/b/.well-known/agent.json", *A2A])
-def test_the_first_definition_found_wins(place, server):
+@pytest.mark.parametrize("path", ["/b", "/b/.well-known/agent.json", *A2A_PATHS])
+def test_first_definition_found_is_used(path, server):
     server.routes["/.well-known/mcp.json"] = reply(body=card_bytes(name="Too late"))
-    server.routes[place] = reply(body=card_bytes())
-    found = resolve_url(server.url("/b"))
+    server.routes[path] = reply(body=card_bytes())
+    resolved = resolve_url(server.url("/b"))
 
-    assert found.record.display_name == "Translator"
-    assert found.fetched.url == server.url(place)
-    assert server.paths[-1] == place
+    assert resolved.record.display_name == "Translator"
+    assert resolved.fetched.url == server.url(path)
+    assert server.paths[-1] == path
 
 
 @pytest.mark.parametrize(
-    "before",
-    [PAGE, FAULTY, reply(500), reply(body=b"[]"), reply(), b"no HTTP"],
-    ids=["page", "faulty card", "error", "list", "nothing", "no HTTP"],
+    "response",
+    [HTML_PAGE, INVALID_CARD, reply(500), reply(body=b"[]"), reply(), b"no HTTP"],
+    ids=["page", "invalid card", "error", "list", "empty", "no HTTP"],
 )
-def test_what_is_no_definition_does_not_stop_the_search(before, server):
-    server.routes["/b"] = before
-    server.routes[A2A[0]] = reply(body=card_bytes())
+def test_invalid_response_does_not_end_resolution(response, server):
+    server.routes["/b"] = response
+    server.routes[A2A_PATHS[0]] = reply(body=card_bytes())
 
-    assert resolve_url(server.url("/b")).fetched.url == server.url(A2A[0])
+    assert resolve_url(server.url("/b")).fetched.url == server.url(A2A_PATHS[0])
 
 
 @pytest.mark.parametrize("url", ["", "agent.example", "http://[::1", "http://a/\x00"])
-def test_what_is_no_web_address_is_refused_before_anything_is_asked(
+def test_invalid_url_is_rejected_without_requests_and_queries(
     url, django_assert_num_queries
 ):
     with django_assert_num_queries(0), pytest.raises(UrlNotAllowed):
         resolve_url(url)
 
 
-def test_a_private_host_is_asked_nothing_at_all(server, settings):
+def test_private_host_gets_no_requests(server, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = []
 
     with pytest.raises(UrlNotAllowed):
@@ -137,7 +144,7 @@ def test_a_private_host_is_asked_nothing_at_all(server, settings):
     assert server.requests == []
 
 
-def test_a_redirect_to_where_nobody_may_go_ends_the_search(server):
+def test_redirect_to_private_address_ends_resolution(server):
     server.routes["/b"] = redirect("http://10.0.0.1/")
 
     with pytest.raises(UrlNotAllowed):
@@ -147,101 +154,108 @@ def test_a_redirect_to_where_nobody_may_go_ends_the_search(server):
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [(reply(404), FAULTY), (PAGE, FAULTY), (FAULTY, PAGE), (FAULTY, reply(500))],
+    [
+        (reply(404), INVALID_CARD),
+        (HTML_PAGE, INVALID_CARD),
+        (INVALID_CARD, HTML_PAGE),
+        (INVALID_CARD, reply(500)),
+    ],
     ids=["after a 404", "after a page", "before a page", "before an error"],
 )
 @pytest.mark.parametrize("protocol", ["", "a2a"])
-def test_a_card_with_faults_is_the_failure_told(first, second, protocol, server):
-    server.routes["/b"], server.routes[A2A[0]] = first, second
+def test_invalid_card_is_reported_instead_of_other_failures(
+    first, second, protocol, server
+):
+    server.routes["/b"], server.routes[A2A_PATHS[0]] = first, second
 
-    with pytest.raises(ParseError) as caught:
+    with pytest.raises(ParseError) as raised:
         resolve_url(server.url("/b"), protocol)
-    assert [problem.path for problem in caught.value.result.errors] == ["$.name"]
+    assert [problem.path for problem in raised.value.result.errors] == ["$.name"]
 
 
-def test_a_page_that_is_no_card_says_more_than_nothing_there(server):
+def test_unknown_document_is_reported_instead_of_404(server):
     server.routes["/.well-known/mcp.json"] = reply(body=b'{"hello": "world"}')
 
     with pytest.raises(ProtocolNotDetected):
         resolve_url(server.url())
 
 
-def test_of_failures_alike_the_given_url_s_own_is_told(server):
+def test_failure_of_given_url_is_reported_first(server):
     server.routes["/b"] = reply(503)
 
     with pytest.raises(FetchFailed, match="returned HTTP 503"):
         resolve_url(server.url("/b"))
 
 
-def test_that_one_place_hangs_is_told_and_not_that_others_are_empty(server, settings):
+def test_timeout_is_reported_instead_of_404(server, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 1
-    server.routes["/agent"] = silence
+    server.routes["/agent"] = never_respond
 
     with pytest.raises(FetchTimeout):
         resolve_url(server.url("/agent"))
 
 
-def test_one_deadline_holds_for_the_whole_search(server, settings):
+def test_one_deadline_covers_all_requests(server, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.6
 
-    def slowly(request):
+    def respond_slowly(request):
         time.sleep(0.15)
         yield reply(404)
 
-    server.routes = dict.fromkeys([*A2A, *MCP, "/"], slowly)
+    server.routes = dict.fromkeys([*A2A_PATHS, *MCP_PATHS, "/"], respond_slowly)
     with pytest.raises(FetchTimeout):
         resolve_url(server.url())
     assert len(server.requests) < 5
 
 
-def test_a_host_that_never_answers_is_a_timeout(server, settings):
+def test_unresponsive_host_raises_timeout(server, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.3
-    server.routes[A2A[0]] = silence
-    began = time.monotonic()
+    server.routes[A2A_PATHS[0]] = never_respond
+    start = time.monotonic()
 
     with pytest.raises(FetchTimeout):
         resolve_url(server.url())
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - start < 10
 
 
-def test_a_fault_found_before_time_ran_out_is_told(server, settings):
+def test_invalid_card_is_reported_instead_of_later_timeout(server, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 2
-    server.routes |= {A2A[0]: FAULTY, A2A[1]: silence}
+    server.routes |= {A2A_PATHS[0]: INVALID_CARD, A2A_PATHS[1]: never_respond}
 
     with pytest.raises(ParseError):
         resolve_url(server.url())
 
 
-def test_a_slow_look_up_does_not_outlast_the_deadline(monkeypatch, settings):
+def test_slow_dns_lookup_raises_timeout_at_deadline(monkeypatch, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.3
-    answered = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answered.wait(30))
-    began = time.monotonic()
+    released = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(30))
+    start = time.monotonic()
     with pytest.raises(FetchTimeout):
         resolve_url("http://agent.example/")
 
-    assert time.monotonic() - began < 10
-    answered.set()
+    assert time.monotonic() - start < 10
+    released.set()
 
 
-def test_an_import_remembers_where_it_is_from(server):
-    server.routes[A2A[1]] = reply(body=card_bytes(), etag='W/"abc"')
+def test_import_stores_source_url_and_etag(server):
+    server.routes[A2A_PATHS[1]] = reply(body=card_bytes(), etag='W/"abc"')
     outcome = import_url(server.url())
 
     entry = CatalogEntry.objects.get()
     assert (outcome.result, outcome.entry) == (Result.CREATED, entry)
     assert entry.source == Source.IMPORT
-    assert entry.source_url == server.url(A2A[1])
+    assert entry.source_url == server.url(A2A_PATHS[1])
     assert entry.source_etag == 'W/"abc"'
 
 
-def test_finding_stores_nothing(server):
+def test_resolve_url_stores_nothing(server):
     server.routes["/b"] = reply(body=card_bytes())
     resolve_url(server.url("/b"))
     assert not CatalogEntry.objects.exists()
 
 
-def test_a_redirected_import_remembers_the_url_that_was_asked(server):
+def test_redirected_import_stores_requested_url(server):
     server.routes["/card"] = redirect("/elsewhere")
     server.routes["/elsewhere"] = reply(body=card_bytes(), etag='"1"')
     import_url(server.url("/card"))
@@ -249,25 +263,24 @@ def test_a_redirected_import_remembers_the_url_that_was_asked(server):
     assert CatalogEntry.objects.get().source_url == server.url("/card")
 
 
-@pytest.mark.parametrize("asked", ["", "/card"])
-def test_importing_the_same_again_changes_nothing_but_last_seen(asked, server):
-    place = asked or A2A[0]
-    server.routes[place] = cached(card_bytes())
-    first = import_url(server.url(asked)).entry
-    again = import_url(server.url(asked))
+@pytest.mark.parametrize("path", ["", "/card"])
+def test_importing_same_definition_updates_only_last_seen(path, server):
+    server.routes[path or A2A_PATHS[0]] = reply_with_etag(card_bytes())
+    first = import_url(server.url(path)).entry
+    second = import_url(server.url(path))
 
-    assert (again.result, again.entry.pk) == (Result.UNCHANGED, first.pk)
-    assert again.entry.validity_last_seen > first.validity_last_seen
-    assert again.entry.source_etag == '"1"'
-    # Each import asks for the definition, and then whether the agent lives.
-    held = [request.headers["If-None-Match"] for request in server.requests]
-    assert held == [None, None, '"1"', None]
+    assert (second.result, second.entry.pk) == (Result.UNCHANGED, first.pk)
+    assert second.entry.validity_last_seen > first.validity_last_seen
+    assert second.entry.source_etag == '"1"'
+    # Each import requests the definition and then probes the agent.
+    etags = [request.headers["If-None-Match"] for request in server.requests]
+    assert etags == [None, None, '"1"', None]
 
 
-def test_a_changed_definition_is_brought_up_to_date(server):
-    server.routes["/card"] = cached(card_bytes())
+def test_importing_changed_definition_updates_entry(server):
+    server.routes["/card"] = reply_with_etag(card_bytes())
     import_url(server.url("/card"))
-    server.routes["/card"] = cached(card_bytes(name="Interpreter"), '"2"')
+    server.routes["/card"] = reply_with_etag(card_bytes(name="Interpreter"), '"2"')
     outcome = import_url(server.url("/card"))
 
     assert outcome.result == Result.UPDATED
@@ -275,7 +288,7 @@ def test_a_changed_definition_is_brought_up_to_date(server):
     assert outcome.entry.source_etag == '"2"'
 
 
-def test_without_an_etag_the_whole_definition_is_asked_for_again(server):
+def test_import_without_etag_sends_no_if_none_match(server):
     server.routes["/card"] = reply(body=card_bytes())
     import_url(server.url("/card"))
 
@@ -283,7 +296,7 @@ def test_without_an_etag_the_whole_definition_is_asked_for_again(server):
     assert "If-None-Match" not in server.requests[1].headers
 
 
-def test_an_unasked_for_not_modified_is_no_definition(server):
+def test_unexpected_304_raises_fetch_failed(server):
     server.routes["/card"] = reply(body=card_bytes())
     import_url(server.url("/card"))
     server.routes["/card"] = reply(304)
@@ -292,8 +305,8 @@ def test_an_unasked_for_not_modified_is_no_definition(server):
         import_url(server.url("/card"))
 
 
-def test_an_import_after_a_push_brings_back_what_the_host_says(server):
-    server.routes["/card"] = cached(card_bytes(name="Hosted"))
+def test_import_after_push_restores_published_definition(server):
+    server.routes["/card"] = reply_with_etag(card_bytes(name="Hosted"))
     import_url(server.url("/card"))
     register(card_bytes(name="Pushed"))
     outcome = import_url(server.url("/card"))
@@ -302,32 +315,35 @@ def test_an_import_after_a_push_brings_back_what_the_host_says(server):
     assert outcome.entry.display_name == "Hosted"
 
 
-def test_of_two_agents_from_one_place_the_latest_is_the_one_we_hold(server):
+def test_etag_of_latest_agent_from_url_is_sent(server):
     for n in (1, 2):
         url = f"https://agent{n}.example.com/a2a"
-        server.routes["/card"] = cached(card_bytes(url=url), f'"{n}"')
+        server.routes["/card"] = reply_with_etag(card_bytes(url=url), f'"{n}"')
         import_url(server.url("/card"))
     outcome = import_url(server.url("/card"))
 
     assert outcome.result == Result.UNCHANGED
     assert outcome.entry.agent_type.endpoint == "https://agent2.example.com/a2a"
-    *_, asked, _ = server.requests
-    assert asked.headers["If-None-Match"] == '"2"'
+    *_, definition_request, _ = server.requests
+    assert definition_request.headers["If-None-Match"] == '"2"'
 
 
-BYTES = {
+DEFINITIONS = {
     "plain": card_bytes(),
     "byte order mark": b"\xef\xbb\xbf" + card_bytes(),
-    "line ends": json.dumps(card(), indent=2).replace("\n", "\r\n").encode() + b"\r\n",
-    "not escaped": json.dumps(card(name="Übersetzer"), ensure_ascii=False).encode(),
-    "member twice": card_bytes()[:-1] + b', "name": "Translator"}',
+    "CRLF line ends": json.dumps(card(), indent=2).replace("\n", "\r\n").encode()
+    + b"\r\n",
+    "unescaped non-ASCII": json.dumps(
+        card(name="Übersetzer"), ensure_ascii=False
+    ).encode(),
+    "repeated member": card_bytes()[:-1] + b', "name": "Translator"}',
 }
 
 
-@pytest.mark.parametrize("raw", BYTES.values(), ids=BYTES)
-def test_the_very_bytes_are_kept(raw, server):
-    packed = gzip.compress(raw)
-    server.routes["/card"] = reply(body=packed, content_encoding="gzip")
+@pytest.mark.parametrize("raw", DEFINITIONS.values(), ids=DEFINITIONS)
+def test_definition_bytes_are_stored_unchanged(raw, server):
+    compressed = gzip.compress(raw)
+    server.routes["/card"] = reply(body=compressed, content_encoding="gzip")
     imported = import_url(server.url("/card"))
     assert CatalogEntry.objects.get().agent_type.definition == raw
     pushed = register(raw)
@@ -337,7 +353,7 @@ def test_the_very_bytes_are_kept(raw, server):
     assert CatalogEntry.objects.get().agent_type.definition == raw
 
 
-def test_an_import_tells_what_is_odd_about_a_definition(server):
+def test_import_returns_warnings_of_definition(server):
     server.routes["/card"] = reply(body=card_bytes(oddity=1))
 
     warnings = import_url(server.url("/card")).warnings

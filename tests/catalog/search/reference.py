@@ -1,4 +1,4 @@
-"""Seed 000's plain joins: what the read model and its indexes must agree with."""
+"""A search with plain joins, which the indexed search must agree with."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from catalog.search import fold, parse_terms
 
 @dataclass(frozen=True)
 class Row:
-    """A capability and what the two promised orders look at."""
+    """A capability and its sort keys."""
 
     capability: Capability
 
@@ -29,50 +29,50 @@ class Row:
         return (self.name, kind, self.entry_name, self.entry.pk, self.capability.pk)
 
     @property
-    def agentName_asc(self) -> tuple:  # noqa: N802 - the wire's own name
+    def agentName_asc(self) -> tuple:  # noqa: N802 - the name in the API
         kind = self.capability.kind.encode()
         return (self.entry_name, self.entry.pk, self.name, kind, self.capability.pk)
 
     @property
     def name(self) -> bytes:
-        return ordered_by(self.capability.name)
+        return sort_key(self.capability.name)
 
     @property
     def entry_name(self) -> bytes:
-        return ordered_by(self.entry.display_name)
+        return sort_key(self.entry.display_name)
 
 
-def ordered_by(text: str) -> bytes:
-    """The bytes of the folded text: of an endless one, as much as an index takes."""
+def sort_key(text: str) -> bytes:
+    """Return the bytes of the folded text, truncated as in the index."""
     return fold(text).encode()[:800].decode(errors="ignore").encode()
 
 
 def scan(q: str = "", kind: str = "", sort: str = "name_asc") -> list[Row]:
-    """Every row that matches, in order, found by looking at every capability."""
-    rows = (Row(capability) for capability in reachable() if says(capability, q))
-    asked = [kind] if kind else discoverable_kinds()
-    found = (row for row in rows if row.capability.kind in asked)
-    return sorted(found, key=lambda row: getattr(row, sort))
+    """Check every capability and return the matching rows in order."""
+    rows = (Row(item) for item in list_reachable() if matches(item, q))
+    searched_kinds = [kind] if kind else discoverable_kinds()
+    matching = (row for row in rows if row.capability.kind in searched_kinds)
+    return sorted(matching, key=lambda row: getattr(row, sort))
 
 
-def kind_counts(q: str) -> dict[str, int]:
-    found = Counter(row.capability.kind for row in scan(q))
-    return {kind: found[kind] for kind in discoverable_kinds()}
+def count_by_kind(q: str) -> dict[str, int]:
+    counts = Counter(row.capability.kind for row in scan(q))
+    return {kind: counts[kind] for kind in discoverable_kinds()}
 
 
-def reachable() -> list[Capability]:
+def list_reachable() -> list[Capability]:
     current = Capability.objects.filter(
         agent_type__entry__status__in=["active", "degraded"]
     )
     return list(current.select_related("agent_type__entry", "agent_type__provider"))
 
 
-def says(capability: Capability, q: str) -> bool:
-    fields = [fold(text) for text in texts(capability)]
+def matches(capability: Capability, q: str) -> bool:
+    fields = [fold(text) for text in iter_texts(capability)]
     return all(any(term in field for field in fields) for term in parse_terms(q))
 
 
-def texts(capability: Capability) -> Iterator[str]:
+def iter_texts(capability: Capability) -> Iterator[str]:
     yield from (capability.name, capability.description)
     for key in kinds.get(capability.kind).search_properties:
         yield from capability.properties.get(key) or []

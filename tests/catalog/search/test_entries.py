@@ -18,16 +18,17 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-def found(query: str) -> set[str]:
+def find_names(query: str) -> set[str]:
     entries = search.filter_matching(CatalogEntry.objects.all(), query)
     return set(entries.values_list("display_name", flat=True))
 
 
-def in_category(category: str) -> set[str]:
+def find_names_in_category(category: str) -> set[str]:
     entries = search.filter_category(CatalogEntry.objects.all(), category)
     return set(entries.values_list("display_name", flat=True))
 
 
+# A spelling and an equivalent one.
 SPELLINGS = [
     ("Łódź", "łódź"),
     ("Łódź", "ŁÓDŹ"),
@@ -48,18 +49,18 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SPELLINGS)
-def test_folding_gives_one_spelling_for_the_same_word(one, other):
-    assert search.fold(one) == search.fold(other)
-    assert search.fold(search.fold(one)) == search.fold(one)
+@pytest.mark.parametrize(("text", "variant"), SPELLINGS)
+def test_fold_gives_same_result_for_equivalent_spellings(text, variant):
+    assert search.fold(text) == search.fold(variant)
+    assert search.fold(search.fold(text)) == search.fold(text)
 
 
-@pytest.mark.parametrize(("one", "other"), [("ł", "l"), ("ß", "s"), ("ö", "o")])
-def test_folding_keeps_letters_that_differ(one, other):
-    assert search.fold(one) != search.fold(other)
+@pytest.mark.parametrize(("letter", "other"), [("ł", "l"), ("ß", "s"), ("ö", "o")])
+def test_fold_keeps_different_letters_apart(letter, other):
+    assert search.fold(letter) != search.fold(other)
 
 
-def test_folding_keeps_no_separator():
+def test_fold_replaces_field_separator_with_space():
     assert search.fold("a\x1fb") == "a b"
 
 
@@ -84,37 +85,37 @@ def test_folding_keeps_no_separator():
         ("twice twice Twice", ["twice"]),
     ],
 )
-def test_a_query_is_split_into_words_and_phrases(query, terms):
+def test_parse_terms_splits_words_and_phrases(query, terms):
     assert search.parse_terms(query) == terms
 
 
-def test_an_open_quote_before_an_endless_word_is_not_an_endless_search():
-    """Minutes, were each letter tried against every other."""
-    endless = '"' + "a" * 200_000
+def test_parse_terms_handles_unclosed_quote_before_long_word_quickly():
+    """A pattern with quadratic backtracking would take minutes."""
+    long_word = '"' + "a" * 200_000
 
-    assert search.parse_terms(endless) == [endless]
-
-
-@pytest.mark.parametrize(("one", "other"), SPELLINGS)
-def test_an_entry_is_found_in_any_spelling(one, other):
-    CatalogEntryFactory(display_name=f"In {one} at home", offers=[])
-
-    assert found(other) == {f"In {one} at home"}
+    assert search.parse_terms(long_word) == [long_word]
 
 
-def test_every_term_must_occur_but_each_where_it_likes():
+@pytest.mark.parametrize(("text", "variant"), SPELLINGS)
+def test_entry_is_found_by_equivalent_spelling(text, variant):
+    CatalogEntryFactory(display_name=f"In {text} at home", offers=[])
+
+    assert find_names(variant) == {f"In {text} at home"}
+
+
+def test_all_terms_must_occur_in_any_field():
     entry = CatalogEntryFactory(display_name="Polyglot", description="Speaks Polish")
     CapabilityFactory(agent_type=entry.agent_type, name="Translate")
     index_entries(CatalogEntry.objects.all())
 
-    assert found("polish TRANSLATE glot") == {"Polyglot"}
-    assert found("polish translate german") == set()
+    assert find_names("polish TRANSLATE glot") == {"Polyglot"}
+    assert find_names("polish translate german") == set()
 
 
-def test_no_terms_keep_everything():
+def test_empty_query_matches_all_entries():
     CatalogEntryFactory(display_name="Any")
 
-    assert found("") == found("   ") == {"Any"}
+    assert find_names("") == find_names("   ") == {"Any"}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_no_terms_keep_everything():
         "stealth",
     ],
 )
-def test_all_that_an_entry_says_is_searched(query):
+def test_search_covers_all_texts_of_entry(query):
     entry = CatalogEntryFactory(
         display_name="Scout",
         description="It finds things",
@@ -148,117 +149,121 @@ def test_all_that_an_entry_says_is_searched(query):
     )
     index_entries(CatalogEntry.objects.all())
 
-    assert found(f'"{query}"') == {"Scout"}
+    assert find_names(f'"{query}"') == {"Scout"}
 
 
 @pytest.mark.parametrize(
     "query", ["tags", "input_modes", "organization", "hidden-id", "secret", "a2a.skill"]
 )
-def test_json_keys_and_what_is_not_searched_never_match(query):
-    entry = CatalogEntryFactory(metadata={"secret": "secret"})
+def test_search_does_not_match_json_keys_and_other_properties(query):
+    entry = CatalogEntryFactory(
+        metadata={"secret": "secret"}, agent_type__provider__organization="Acme"
+    )
     CapabilityFactory(
         agent_type=entry.agent_type,
         properties={"tags": ["x"], "input_modes": ["secret"], "id": "hidden-id"},
     )
     index_entries(CatalogEntry.objects.all())
 
-    assert found(query) == set()
+    assert find_names(query) == set()
 
 
-def test_tags_that_are_no_texts_are_passed_over():
+def test_tags_that_are_not_strings_are_ignored():
     entry = CatalogEntryFactory(display_name="Odd")
     tags = [None, 5, {"a": "hidden"}, "seen"]
     CapabilityFactory(agent_type=entry.agent_type, properties={"tags": tags})
     CapabilityFactory(agent_type=entry.agent_type, properties={"tags": "alone"})
     index_entries(CatalogEntry.objects.all())
 
-    assert found("seen alone") == {"Odd"}
-    assert found("hidden") == found("None") == set()
+    assert find_names("seen alone") == {"Odd"}
+    assert find_names("hidden") == find_names("None") == set()
 
 
-def test_fields_do_not_run_into_one_another():
+def test_phrase_does_not_match_across_fields():
     CatalogEntryFactory(
         display_name="Alpha", description="Beta", categories=["Gamma", "Delta"]
     )
 
-    assert found("alpha beta gamma delta") == {"Alpha"}
+    assert find_names("alpha beta gamma delta") == {"Alpha"}
     for phrase in ("alphabeta", '"alpha beta"', '"gamma delta"', "alpha\x1fbetagamma"):
-        assert found(phrase) == set()
+        assert find_names(phrase) == set()
 
 
-def test_a_phrase_is_found_whole_and_only_whole():
+def test_quoted_phrase_matches_only_exact_sequence():
     CatalogEntryFactory(display_name="Forward", description="read text aloud")
     CatalogEntryFactory(display_name="Backward", description="text read aloud")
 
-    assert found("read text") == {"Forward", "Backward"}
-    assert found('"read text"') == {"Forward"}
+    assert find_names("read text") == {"Forward", "Backward"}
+    assert find_names('"read text"') == {"Forward"}
 
 
 @pytest.mark.parametrize("character", ["%", "_", "\\", "'", '"', "*", "[", ";", "--"])
-def test_characters_that_mean_something_elsewhere_are_plain_here(character):
+def test_special_characters_are_matched_literally(character):
     CatalogEntryFactory(display_name=f"a{character}b")
     CatalogEntryFactory(display_name="axb")
 
-    assert found(f"a{character}b") == found(character) == {f"a{character}b"}
+    assert find_names(f"a{character}b") == find_names(character) == {f"a{character}b"}
 
 
 @pytest.mark.parametrize("category", ["Łódź tours", "ŁÓDŹ TOURS", "łódź tours"])
-def test_a_category_is_matched_whole_whatever_its_case(category):
+def test_category_matches_case_insensitively(category):
     CatalogEntryFactory(display_name="Guide", categories=["Łódź tours", "Walks"])
 
-    assert in_category(category) == {"Guide"}
+    assert find_names_in_category(category) == {"Guide"}
 
 
 @pytest.mark.parametrize("category", ["łódź", "tours", "łódź tours walks", "\x1f", "%"])
-def test_part_of_a_category_is_another_category(category):
+def test_part_of_category_does_not_match(category):
     CatalogEntryFactory(display_name="Guide", categories=["Łódź tours", "Walks"])
 
-    assert in_category(category) == set()
+    assert find_names_in_category(category) == set()
 
 
-def test_a_new_definition_is_found_by_what_it_says_now():
+def test_changed_definition_is_found_by_new_texts_only():
     register(card_bytes(skills=[skill("Paint walls")]))
-    assert found("paint") == {"Translator"}
+    assert find_names("paint") == {"Translator"}
 
     register(card_bytes(skills=[skill("Lay bricks")]))
-    assert found("paint") == set()
-    assert found("bricks") == {"Translator"}
+    assert find_names("paint") == set()
+    assert find_names("bricks") == {"Translator"}
 
 
-def test_a_curators_words_are_found_at_once():
+def test_curated_name_and_categories_are_found_at_once():
     entry = register(card_bytes()).entry
     changes = {"display_name": "Dragoman", "categories": ["Diplomacy"]}
     curate(entry, changes, by=UserFactory())
 
-    assert found("dragoman diplomacy") == in_category("diplomacy") == {"Dragoman"}
-    assert found("translator dragoman") == {"Dragoman"}  # its endpoint still says so
+    assert (
+        find_names("dragoman diplomacy")
+        == find_names_in_category("diplomacy")
+        == {"Dragoman"}
+    )
+    assert find_names("translator dragoman") == {"Dragoman"}  # from the endpoint
     assert EntryText.objects.get().name == "dragoman"
 
 
-def test_a_renamed_provider_is_found_by_its_new_name():
+def test_renamed_provider_is_found_by_new_name_only():
     entry = CatalogEntryFactory(
         display_name="Scout", agent_type__provider__organization="Acme"
     )
-    desk = Client()
-    desk.force_login(UserFactory(role="Admin"))
-    place = reverse(
-        "admin:catalog_provider_change", args=[entry.agent_type.provider_id]
-    )
-    answer = desk.post(place, {"organization": "Zenith", "team": "", "url": ""})
+    client = Client()
+    client.force_login(UserFactory(role="Admin"))
+    url = reverse("admin:catalog_provider_change", args=[entry.agent_type.provider_id])
+    response = client.post(url, {"organization": "Zenith", "team": "", "url": ""})
 
-    assert answer.status_code == 302
-    assert found("zenith") == {"Scout"}
-    assert found("acme") == set()
+    assert response.status_code == 302
+    assert find_names("zenith") == {"Scout"}
+    assert find_names("acme") == set()
 
 
-def test_a_deleted_entry_leaves_no_text_behind():
+def test_deleting_entry_deletes_its_text():
     CatalogEntryFactory(display_name="Gone").delete()
 
-    assert found("gone") == set()
+    assert find_names("gone") == set()
     assert not EntryText.objects.exists()
 
 
-def test_indexing_anew_changes_nothing():
+def test_indexing_again_changes_nothing():
     register(card_bytes())
     before = list(EntryText.objects.values_list())
     index_entries(CatalogEntry.objects.all())
@@ -266,7 +271,7 @@ def test_indexing_anew_changes_nothing():
     assert list(EntryText.objects.values_list()) == before
 
 
-def test_indexing_takes_the_same_number_of_queries_for_many_entries(
+def test_indexing_many_entries_takes_constant_queries(
     django_assert_num_queries,
 ):
     for _ in range(30):

@@ -1,4 +1,4 @@
-"""Everything that changes an entry goes through one service."""
+"""All changes of entries go through the entry writer."""
 
 import ast
 from pathlib import Path
@@ -12,61 +12,66 @@ from tests.factories import CapabilityFactory, CatalogEntryFactory
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("agentlens", "capabilities", "catalog", "routing")
 ENTRY_COLUMNS = {field.name for field in CatalogEntry._meta.concrete_fields}
-# They only schedule work, and are neither searched nor published.
-SCHEDULE = {"next_probe_at", "next_refresh_at", "asked_at", "definition_problem"}
+# Columns that schedule work; they are neither searched nor published.
+SCHEDULE_COLUMNS = {
+    "next_probe_at",
+    "next_refresh_at",
+    "asked_at",
+    "definition_problem",
+}
 
 
-def calls(name: str) -> list[str]:
-    """The modules, other than where it is defined, that call a function."""
+def find_callers(name: str) -> list[str]:
+    """Return the path of the calling module for each call of a function."""
     return [
         str(path.relative_to(ROOT))
         for package in PACKAGES
         for path in sorted((ROOT / package).rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and called_name(node) == name
+        if isinstance(node, ast.Call) and get_called_name(node) == name
     ]
 
 
-def called_name(node: ast.Call) -> str:
+def get_called_name(node: ast.Call) -> str:
     return getattr(node.func, "attr", getattr(node.func, "id", ""))
 
 
-def test_indexer_is_called_by_the_entry_writer_and_the_rebuild_alone():
+def test_index_entries_is_called_only_by_entry_writer_and_rebuild():
     writer = "catalog/search/entry_writer.py"
 
-    assert calls("index_entries") == [*[writer] * 3, "catalog/search/indexer.py"]
+    assert find_callers("index_entries") == [*[writer] * 3, "catalog/search/indexer.py"]
 
 
-def test_saving_services_are_called_by_those_who_change_entries_alone():
-    assert calls("save_entry") == [
+def test_save_functions_are_called_only_by_modules_that_change_entries():
+    assert find_callers("save_entry") == [
         "catalog/demo/__init__.py",
         "catalog/ingestion/curation.py",
         *["catalog/ingestion/writer.py"] * 2,
         "catalog/registration/export.py",
     ]
-    assert calls("save_seen") == ["catalog/ingestion/writer.py"] * 2
-    assert calls("save_states") == ["catalog/health/status.py"]
-    assert calls("save_provider") == ["catalog/admin/providers.py"]
+    assert find_callers("save_seen") == ["catalog/ingestion/writer.py"] * 2
+    assert find_callers("save_states") == ["catalog/health/status.py"]
+    assert find_callers("save_provider") == ["catalog/admin/providers.py"]
 
 
-def test_entries_are_updated_around_the_writer_only_to_schedule_work():
-    """A query that updates entries names no column that is searched or shown."""
-    named = {
+def test_queryset_updates_of_entries_set_only_schedule_columns():
+    """Searched and displayed columns change only in the entry writer."""
+    updated_columns = {
         keyword.arg
         for package in ("agentlens", "catalog", "routing")
         for path in (ROOT / package).rglob("*.py")
         if path.name != "entry_writer.py"
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and called_name(node) == "update"
+        if isinstance(node, ast.Call) and get_called_name(node) == "update"
         for keyword in node.keywords
         if keyword.arg in ENTRY_COLUMNS
     }
 
-    assert named <= SCHEDULE
+    assert updated_columns <= SCHEDULE_COLUMNS
 
 
 @pytest.mark.django_db
-def test_saved_entry_is_indexed_and_its_events_are_published(
+def test_save_entry_indexes_entry_and_publishes_events(
     django_capture_on_commit_callbacks,
 ):
     entry = CatalogEntryFactory(status=Status.OFFLINE)

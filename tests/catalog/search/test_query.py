@@ -1,4 +1,4 @@
-"""Seed 000's store tests, and what the design adds to them."""
+"""Searching capabilities: matching, filters, order, pages and the index."""
 
 from dataclasses import replace
 
@@ -22,61 +22,61 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-def agent(name="Agent", **fields) -> CatalogEntry:
+def create_agent(name="Agent", **fields) -> CatalogEntry:
     return CatalogEntryFactory(display_name=name, **fields)
 
 
-def offer(entry, name, kind="a2a.skill", **fields) -> Capability:
-    made = CapabilityFactory(
+def add_capability(entry, name, kind="a2a.skill", **fields) -> Capability:
+    capability = CapabilityFactory(
         agent_type=entry.agent_type, kind=kind, name=name, **fields
     )
     index_entries(CatalogEntry.objects.filter(pk=entry.pk))
-    return made
+    return capability
 
 
-def find(q="", kind="", sort="name_asc", limit=50, offset=0):
+def search_page(q="", kind="", sort="name_asc", limit=50, offset=0):
     return search.search_capabilities(SearchQuery(q, kind, sort), limit, offset)
 
 
-def names(q="", **asked) -> list[str]:
-    return [item["name"] for item in find(q, **asked).items]
+def find_names(q="", **filters) -> list[str]:
+    return [item["name"] for item in search_page(q, **filters).items]
 
 
-def test_the_four_kinds_of_the_seed_are_discoverable_and_sorted():
-    found = discoverable_kinds()
+def test_discoverable_kinds_are_sorted():
+    slugs = discoverable_kinds()
 
-    assert found == sorted(found)
-    assert {"a2a.skill", "mcp.prompt", "mcp.resource", "mcp.tool"} <= set(found)
+    assert slugs == sorted(slugs)
+    assert {"a2a.skill", "mcp.prompt", "mcp.resource", "mcp.tool"} <= set(slugs)
 
 
 @pytest.mark.parametrize(
     "kind", ["a2a.extension", "a2a.interface", "a2a.security_scheme", "a2a.signature"]
 )
-def test_technical_kinds_are_not_discoverable_but_known(kind):
+def test_technical_kinds_are_registered_and_not_discoverable(kind):
     assert kind not in discoverable_kinds()
     assert kinds.get(kind).record_class.kind == kind
 
 
-def test_two_agents_with_the_same_skill_are_two_items():
-    offer(agent("One"), "Translate")
-    offer(agent("Two"), "Translate")
+def test_same_skill_of_two_agents_is_two_items():
+    add_capability(create_agent("One"), "Translate")
+    add_capability(create_agent("Two"), "Translate")
 
-    found = find()
-    assert found.total == 2
-    assert [item["agent_name"] for item in found.items] == ["One", "Two"]
+    page = search_page()
+    assert page.total == 2
+    assert [item["agent_name"] for item in page.items] == ["One", "Two"]
 
 
-def test_the_same_name_in_another_kind_is_another_item():
-    entry = agent()
-    offer(entry, "search")
-    offer(entry, "search", kind="mcp.tool")
+def test_same_name_in_two_kinds_is_two_items():
+    entry = create_agent()
+    add_capability(entry, "search")
+    add_capability(entry, "search", kind="mcp.tool")
 
-    assert [item["kind"] for item in find().items] == ["a2a.skill", "mcp.tool"]
+    assert [item["kind"] for item in search_page().items] == ["a2a.skill", "mcp.tool"]
 
 
 @pytest.mark.parametrize("q", ["translate", "TRANSLATE", "nslat"])
 @pytest.mark.parametrize(
-    "said",
+    "fields",
     [
         {"name": "Translate text"},
         {"name": "x", "description": "They Translate it"},
@@ -84,25 +84,25 @@ def test_the_same_name_in_another_kind_is_another_item():
     ],
     ids=["name", "description", "tag"],
 )
-def test_a_word_is_found_in_name_description_and_tags_whatever_its_case(said, q):
-    entry = agent()
-    offer(entry, **said)
-    offer(entry, "Something else")
+def test_term_matches_name_description_and_tags_case_insensitively(fields, q):
+    entry = create_agent()
+    add_capability(entry, **fields)
+    add_capability(entry, "Something else")
 
-    assert names(q) == [said["name"]]
+    assert find_names(q) == [fields["name"]]
 
 
-def test_a_kind_leaves_the_others_out():
-    entry = agent()
-    offer(entry, "A skill")
-    offer(entry, "A tool", kind="mcp.tool")
+def test_kind_filter_excludes_other_kinds():
+    entry = create_agent()
+    add_capability(entry, "A skill")
+    add_capability(entry, "A tool", kind="mcp.tool")
 
-    assert names(kind="a2a.skill") == ["A skill"]
-    assert find(kind="a2a.skill").total == 1
+    assert find_names(kind="a2a.skill") == ["A skill"]
+    assert search_page(kind="a2a.skill").total == 1
 
 
 @pytest.mark.parametrize(
-    ("status", "there"),
+    ("status", "is_found"),
     [
         (Status.ACTIVE, True),
         (Status.DEGRADED, True),
@@ -111,62 +111,62 @@ def test_a_kind_leaves_the_others_out():
         (Status.DEPRECATED, False),
     ],
 )
-def test_only_active_and_degraded_agents_are_there(status, there):
-    offer(agent(status=status), "Translate")
+def test_only_active_and_degraded_agents_are_searched(status, is_found):
+    add_capability(create_agent(status=status), "Translate")
 
-    assert bool(find().total) is there
+    assert bool(search_page().total) is is_found
 
 
-def test_technical_kinds_never_are_there():
+def test_technical_kinds_are_not_searched():
     entry = register(card_bytes()).entry
     curate(entry, {"status": Status.ACTIVE}, by=UserFactory())
 
     assert entry.agent_type.capabilities.filter(kind="a2a.interface").exists()
-    assert {item["kind"] for item in find().items} == {"a2a.skill"}
-    assert names("jsonrpc") == names("translator.example.com") == []
+    assert {item["kind"] for item in search_page().items} == {"a2a.skill"}
+    assert find_names("jsonrpc") == find_names("translator.example.com") == []
 
 
-def test_agents_of_a_capability_are_those_with_exactly_this_kind_and_name():
-    one, other = agent("One"), agent("Other")
-    offer(one, "Translate")
-    offer(other, "Translate", kind="mcp.tool")
-    offer(other, "translate")
-    offer(other, "Translate it")
+def test_current_offers_match_kind_and_name_exactly():
+    entry, other = create_agent("One"), create_agent("Other")
+    add_capability(entry, "Translate")
+    add_capability(other, "Translate", kind="mcp.tool")
+    add_capability(other, "translate")
+    add_capability(other, "Translate it")
 
-    offered = Capability.objects.current_offers("a2a.skill", "Translate")
-    assert [each.agent_type.entry for each in offered] == [one]
+    offers = Capability.objects.current_offers("a2a.skill", "Translate")
+    assert [offer.agent_type.entry for offer in offers] == [entry]
 
 
-def test_agents_of_a_capability_are_there_in_all_statuses():
+def test_current_offers_include_all_statuses():
     for status in Status:
-        offer(agent(status=status), "Translate")
+        add_capability(create_agent(status=status), "Translate")
 
-    offered = Capability.objects.current_offers("a2a.skill", "Translate")
-    assert {each.agent_type.entry.status for each in offered} == set(Status)
+    offers = Capability.objects.current_offers("a2a.skill", "Translate")
+    assert {offer.agent_type.entry.status for offer in offers} == set(Status)
 
 
-def test_nobody_offers_what_does_not_exist():
+def test_current_offers_of_unknown_capability_are_empty():
     assert list(Capability.objects.current_offers("a2a.skill", "Nothing")) == []
 
 
-def test_former_versions_offer_nothing():
+def test_older_versions_are_not_searched():
     register(card_bytes(version="1", skills=[skill("Former")]))
     entry = register(card_bytes(version="2", skills=[skill("Current")])).entry
     curate(entry, {"status": Status.ACTIVE}, by=UserFactory())
 
-    assert names() == ["Current"]
+    assert find_names() == ["Current"]
     assert not Capability.objects.current_offers("a2a.skill", "Former")
 
 
-def test_by_name_then_kind_then_agent():
-    beta, alpha = agent("beta"), agent("Alpha")
-    offer(beta, "apple", kind="mcp.tool")
-    offer(beta, "Apple")
-    offer(alpha, "apple")
-    offer(alpha, "Äpfel")
-    offer(alpha, "Zebra")
+def test_name_sort_orders_by_name_kind_and_agent():
+    beta, alpha = create_agent("beta"), create_agent("Alpha")
+    add_capability(beta, "apple", kind="mcp.tool")
+    add_capability(beta, "Apple")
+    add_capability(alpha, "apple")
+    add_capability(alpha, "Äpfel")
+    add_capability(alpha, "Zebra")
 
-    assert [(item["name"], item["agent_name"]) for item in find().items] == [
+    assert [(item["name"], item["agent_name"]) for item in search_page().items] == [
         ("apple", "Alpha"),
         ("Apple", "beta"),
         ("apple", "beta"),
@@ -175,15 +175,15 @@ def test_by_name_then_kind_then_agent():
     ]
 
 
-def test_by_agent_then_name_then_kind():
-    beta, alpha = agent("beta"), agent("Alpha")
-    offer(beta, "apple", kind="mcp.tool")
-    offer(beta, "Apple")
-    offer(alpha, "zebra")
-    offer(alpha, "Yak")
+def test_agent_name_sort_orders_by_agent_name_and_kind():
+    beta, alpha = create_agent("beta"), create_agent("Alpha")
+    add_capability(beta, "apple", kind="mcp.tool")
+    add_capability(beta, "Apple")
+    add_capability(alpha, "zebra")
+    add_capability(alpha, "Yak")
 
-    found = find(sort="agentName_asc").items
-    assert [(item["agent_name"], item["name"], item["kind"]) for item in found] == [
+    items = search_page(sort="agentName_asc").items
+    assert [(item["agent_name"], item["name"], item["kind"]) for item in items] == [
         ("Alpha", "Yak", "a2a.skill"),
         ("Alpha", "zebra", "a2a.skill"),
         ("beta", "Apple", "a2a.skill"),
@@ -192,73 +192,77 @@ def test_by_agent_then_name_then_kind():
 
 
 @pytest.mark.parametrize("sort", ["name_asc", "agentName_asc"])
-def test_agents_of_one_name_are_told_apart_by_their_id(sort):
-    entries = [agent("Same") for _ in range(5)]
+def test_agents_with_same_name_are_ordered_by_id(sort):
+    entries = [create_agent("Same") for _ in range(5)]
     for entry in entries:
-        offer(entry, "Translate")
+        add_capability(entry, "Translate")
 
-    found = [item["agent_id"] for item in find(sort=sort).items]
-    assert found == sorted(str(entry.pk) for entry in entries)
+    agent_ids = [item["agent_id"] for item in search_page(sort=sort).items]
+    assert agent_ids == sorted(str(entry.pk) for entry in entries)
 
 
-def test_a_window_shows_its_part_and_the_whole_total():
-    entry = agent()
+def test_limit_and_offset_select_items_and_keep_total():
+    entry = create_agent()
     for letter in "abcde":
-        offer(entry, letter)
+        add_capability(entry, letter)
 
-    assert names(limit=2, offset=2) == ["c", "d"]
-    assert names(limit=2, offset=4) == ["e"]
-    assert names(limit=2, offset=5) == names(limit=2, offset=10**9) == []
-    assert find(limit=2, offset=10**9).total == 5
+    assert find_names(limit=2, offset=2) == ["c", "d"]
+    assert find_names(limit=2, offset=4) == ["e"]
+    assert find_names(limit=2, offset=5) == find_names(limit=2, offset=10**9) == []
+    assert search_page(limit=2, offset=10**9).total == 5
 
 
-def test_the_total_is_of_what_was_asked_for():
-    entry = agent()
+def test_total_and_kind_counts_follow_query():
+    entry = create_agent()
     for n in range(3):
-        offer(entry, f"Translate {n}")
-    offer(entry, "Translate", kind="mcp.tool")
-    offer(entry, "Paint")
+        add_capability(entry, f"Translate {n}")
+    add_capability(entry, "Translate", kind="mcp.tool")
+    add_capability(entry, "Paint")
 
-    assert find().total == 5
-    assert find("translate", limit=1).total == 4
-    assert find("translate", kind="a2a.skill", limit=1).total == 3
-    assert search.kind_counts("translate")["a2a.skill"] == 3
-    assert search.kind_counts("paint")["mcp.tool"] == 0
-    assert list(search.kind_counts("")) == discoverable_kinds()
+    assert search_page().total == 5
+    assert search_page("translate", limit=1).total == 4
+    assert search_page("translate", kind="a2a.skill", limit=1).total == 3
+    assert search.count_by_kind("translate")["a2a.skill"] == 3
+    assert search.count_by_kind("paint")["mcp.tool"] == 0
+    assert list(search.count_by_kind("")) == discoverable_kinds()
 
 
-def test_skills_have_tags_and_modes_and_others_have_none():
-    entry = agent()
-    listed = {
+def test_only_skills_have_tags_and_modes():
+    entry = create_agent()
+    properties = {
         "tags": ["translation", "german"],
         "input_modes": ["text/plain"],
         "output_modes": ["text/plain", "application/json"],
     }
-    offer(entry, "Skill", properties={"id": "x", **listed})
-    offer(entry, "Tool", kind="mcp.tool", properties={"tags": ["no"], "title": "T"})
+    add_capability(entry, "Skill", properties={"id": "x", **properties})
+    add_capability(
+        entry, "Tool", kind="mcp.tool", properties={"tags": ["no"], "title": "T"}
+    )
 
-    skill_item, tool_item = find().items
-    assert {key: skill_item[key] for key in listed} == listed
-    assert {key: tool_item[key] for key in listed} == dict.fromkeys(listed)
-
-
-def test_a_percent_sign_finds_only_percent_signs():
-    entry = agent()
-    offer(entry, "100% cotton")
-    offer(entry, "Cotton")
-
-    assert names("%") == ["100% cotton"]
+    skill_item, tool_item = search_page().items
+    assert {key: skill_item[key] for key in properties} == properties
+    assert {key: tool_item[key] for key in properties} == dict.fromkeys(properties)
 
 
-def test_a_word_of_the_storage_finds_nothing():
-    offer(agent(), "Translate", properties={"tags": ["x"], "id": "hidden"})
+def test_percent_sign_is_matched_literally():
+    entry = create_agent()
+    add_capability(entry, "100% cotton")
+    add_capability(entry, "Cotton")
+
+    assert find_names("%") == ["100% cotton"]
+
+
+def test_stored_property_keys_do_not_match():
+    add_capability(
+        create_agent(), "Translate", properties={"tags": ["x"], "id": "hidden"}
+    )
 
     for q in ("tags", "input_modes", "hidden", "a2a.skill", "Agent", '{"'):
-        assert names(q) == []
+        assert find_names(q) == []
 
 
 @pytest.mark.parametrize(
-    ("said", "asked"),
+    ("text", "query"),
     [
         ("ŁÓDŹ", "łódź"),
         ("łódź", "ŁÓDŹ"),
@@ -269,65 +273,70 @@ def test_a_word_of_the_storage_finds_nothing():
         ("Ｆｕｌｌ width", "full"),
     ],
 )
-def test_any_spelling_is_found_by_any_other(said, asked):
-    offer(agent(), f"In {said} today")
+def test_equivalent_spellings_match(text, query):
+    add_capability(create_agent(), f"In {text} today")
 
-    assert names(asked) == [f"In {said} today"]
-
-
-def test_two_words_in_any_order_find_both_and_a_phrase_only_itself():
-    entry = agent()
-    offer(entry, "Read text aloud")
-    offer(entry, "Text, then read", description="aloud")
-    offer(entry, "Text only")
-
-    assert names("text read") == names("READ Text") != []
-    assert names("text read aloud") == ["Read text aloud", "Text, then read"]
-    assert names('"read text"') == ["Read text aloud"]
+    assert find_names(query) == [f"In {text} today"]
 
 
-def test_a_phrase_does_not_run_from_one_field_into_the_next():
-    offer(agent(), "Alpha", description="Beta", properties={"tags": ["Gamma", "Delta"]})
+def test_terms_match_in_any_order_and_phrase_only_in_sequence():
+    entry = create_agent()
+    add_capability(entry, "Read text aloud")
+    add_capability(entry, "Text, then read", description="aloud")
+    add_capability(entry, "Text only")
 
-    assert names("alpha beta gamma delta") == ["Alpha"]
+    assert find_names("text read") == find_names("READ Text") != []
+    assert find_names("text read aloud") == ["Read text aloud", "Text, then read"]
+    assert find_names('"read text"') == ["Read text aloud"]
+
+
+def test_phrase_does_not_match_across_fields():
+    add_capability(
+        create_agent(),
+        "Alpha",
+        description="Beta",
+        properties={"tags": ["Gamma", "Delta"]},
+    )
+
+    assert find_names("alpha beta gamma delta") == ["Alpha"]
     for q in ("alphabeta", '"alpha beta"', '"gamma delta"', '"alpha\x1fbeta"'):
-        assert names(q) == []
+        assert find_names(q) == []
 
 
 @pytest.mark.parametrize("q", ["a", "al", "ph", "ha"])
-def test_one_and_two_letters_are_found_too(q):
-    entry = agent()
-    offer(entry, "Alpha")
-    offer(entry, "x", kind="mcp.tool")
+def test_terms_shorter_than_trigram_match(q):
+    entry = create_agent()
+    add_capability(entry, "Alpha")
+    add_capability(entry, "x", kind="mcp.tool")
 
-    assert names(q) == ["Alpha"]
-    assert names(f"{q} alpha") == ["Alpha"]
+    assert find_names(q) == ["Alpha"]
+    assert find_names(f"{q} alpha") == ["Alpha"]
 
 
-def test_a_technical_kind_made_discoverable_is_there_without_indexing_anew():
+def test_kind_made_discoverable_is_searched_without_reindexing():
     curate(register(card_bytes()).entry, {"status": "active"}, by=UserFactory())
-    known = replace(kinds.get("a2a.interface"), discoverable=True)
+    kind = replace(kinds.get("a2a.interface"), discoverable=True)
 
-    with kinds.temporarily(known):
-        shown = [item["kind"] for item in find().items]
-        assert shown == ["a2a.interface", "a2a.skill"]
-        assert names("translator.example", kind="a2a.interface")
-    assert [item["kind"] for item in find().items] == ["a2a.skill"]
+    with kinds.temporarily(kind):
+        item_kinds = [item["kind"] for item in search_page().items]
+        assert item_kinds == ["a2a.interface", "a2a.skill"]
+        assert find_names("translator.example", kind="a2a.interface")
+    assert [item["kind"] for item in search_page().items] == ["a2a.skill"]
 
 
-def test_an_unknown_kind_left_behind_by_a_removed_app_is_not_shown():
-    offer(agent(), "Snow", kind="weather.forecast", properties={})
+def test_unregistered_kind_is_not_searched():
+    add_capability(create_agent(), "Snow", kind="weather.forecast", properties={})
 
-    assert find().total == 0
+    assert search_page().total == 0
     assert SearchRow.objects.count() == 1
 
 
 @pytest.mark.parametrize("change", ["version", "bytes", "status", "name", "delete"])
-def test_what_was_written_is_found_at_once_and_what_is_gone_is_not(change):
+def test_index_follows_every_change_of_entry(change):
     user = UserFactory()
     entry = register(card_bytes(version="1", skills=[skill("Paint")])).entry
     curate(entry, {"status": Status.ACTIVE}, by=user)
-    assert names("paint") == ["Paint"]
+    assert find_names("paint") == ["Paint"]
 
     if change in ("version", "bytes"):
         version = "2" if change == "version" else "1"
@@ -339,57 +348,57 @@ def test_what_was_written_is_found_at_once_and_what_is_gone_is_not(change):
     else:
         entry.delete()
 
-    gone = change != "name"
-    assert bool(names("paint")) is not gone
-    assert names("glaze") == (["Glaze"] if change in ("version", "bytes") else [])
-    assert {item["agent_name"] for item in find().items} <= {"Translator", "Renamed"}
+    assert bool(find_names("paint")) is (change == "name")
+    assert find_names("glaze") == (["Glaze"] if change in ("version", "bytes") else [])
+    assert {item["agent_name"] for item in search_page().items} <= {
+        "Translator",
+        "Renamed",
+    }
 
 
-def test_deprecated_and_active_again_is_as_before():
+def test_reactivated_entry_has_same_results_as_before():
     user = UserFactory()
     entry = register(card_bytes()).entry
     curate(entry, {"status": Status.ACTIVE}, by=user)
-    before = find()
+    before = search_page()
     curate(entry, {"status": Status.DEPRECATED}, by=user)
-    assert find().total == 0
+    assert search_page().total == 0
     curate(entry, {"status": Status.ACTIVE}, by=user)
 
-    assert find() == before
+    assert search_page() == before
 
 
-def test_the_whole_index_can_be_built_anew():
-    entry = agent()
-    capability = offer(entry, "Translate")
-    stray = agent("Stray", status=Status.OFFLINE)
-    SearchRow.objects.update(text="damaged", entry=stray)
+def test_rebuild_index_repairs_damaged_rows():
+    entry = create_agent()
+    capability = add_capability(entry, "Translate")
+    wrong_entry = create_agent("Wrong", status=Status.OFFLINE)
+    SearchRow.objects.update(text="damaged", entry=wrong_entry)
 
     assert list(search.rebuild_index()) == [2]
-    assert names("translate") == ["Translate"]
+    assert find_names("translate") == ["Translate"]
     row = SearchRow.objects.get()
     assert (row.capability, row.entry) == (capability, entry)
 
 
-def test_building_anew_goes_chunk_by_chunk(monkeypatch):
-    monkeypatch.setattr("catalog.search.indexer.CHUNK", 2)
+def test_rebuild_index_works_in_batches(monkeypatch):
+    monkeypatch.setattr("catalog.search.indexer.INDEX_BATCH_SIZE", 2)
     for _ in range(5):
         CatalogEntryFactory(offers=["a2a.skill"])
     SearchRow.objects.all().delete()
 
     assert list(search.rebuild_index()) == [2, 2, 1]
-    assert find().total == 5
+    assert search_page().total == 5
 
 
 @pytest.mark.parametrize(
-    ("q", "needed"), [("", 3), ("skill", 2), ("sk", 2), ("skill sk", 2)]
+    ("q", "query_count"), [("", 3), ("skill", 2), ("sk", 2), ("skill sk", 2)]
 )
-def test_a_page_takes_as_many_queries_for_three_rows_as_for_sixty(
-    q, needed, django_assert_num_queries
-):
-    """Count, keys, rows; where few match, their keys are their count."""
-    for more, shown in ((3, 3), (57, 50)):
-        for _ in range(more):
+def test_page_takes_constant_queries(q, query_count, django_assert_num_queries):
+    """A page needs count, keys and rows; few matches need no count."""
+    for new_entries, item_count in ((3, 3), (57, 50)):
+        for _ in range(new_entries):
             CatalogEntryFactory(offers=["a2a.skill"])
-        with django_assert_num_queries(needed):
-            assert len(find(q).items) == shown
+        with django_assert_num_queries(query_count):
+            assert len(search_page(q).items) == item_count
         with django_assert_num_queries(1):
-            search.kind_counts(q)
+            search.count_by_kind(q)

@@ -1,4 +1,4 @@
-"""Whatever is catalogued, edited and asked: the read model answers as a plain scan."""
+"""Property test: the indexed search agrees with a scan of all capabilities."""
 
 import json
 from contextlib import ExitStack
@@ -21,6 +21,7 @@ from tests.factories import UserFactory, card, skill
 
 pytestmark = pytest.mark.django_db
 
+# Texts that are hard to fold, tokenize or escape.
 PIECES = [
     *("translate", "Text", "c++", "100%", "a_b", "_", "%", "\\", '"', "*", "'", "-"),
     *("AND", "OR NOT", "NEAR(", ":", "^", "{", "(", "tags", "Straße", "ŁÓDŹ", "İ", "ı"),
@@ -44,8 +45,8 @@ CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 TEXTS = st.lists(
     st.sampled_from(PIECES) | st.text(CHARACTERS, max_size=3), min_size=1, max_size=4
 ).map(lambda pieces: " ".join(pieces)[:300])
-# Often the same, or the same for long, so that all of an order has to decide.
-COMMON = [
+# Equal or similar names, so that the other sort columns decide the order.
+SIMILAR_NAMES = [
     "Same name",
     "same NAME",
     "Same name, longer",
@@ -53,30 +54,30 @@ COMMON = [
     "Zebra",
     "ähnlich",
 ]
-NAMES = st.sampled_from(COMMON) | TEXTS.filter(str.strip)
+NAMES = st.sampled_from(SIMILAR_NAMES) | TEXTS.filter(str.strip)
 SKILLS = st.builds(
-    lambda name, about, tags: skill(name, description=about, tags=tags),
+    lambda name, description, tags: skill(name, description=description, tags=tags),
     NAMES,
     TEXTS,
     st.lists(TEXTS, max_size=2),
 )
 TOOLS = st.builds(
-    lambda name, about: {"name": name, "description": about}, NAMES, TEXTS
+    lambda name, description: {"name": name, "description": description}, NAMES, TEXTS
 )
-AGENTS = st.integers(0, 3)
-TECHNICAL = ["a2a.interface", "agent.feature"]
+AGENT_INDEXES = st.integers(0, 3)
+TECHNICAL_KINDS = ["a2a.interface", "agent.feature"]
 
 
-def a2a(agent, version, name, provider, skills):
+def build_a2a_card(agent, version, name, provider, skills):
     raw = card(f"https://a{agent}.example/a2a", skills, name=name, version=version)
     return json.dumps(raw | {"provider": provider}).encode()
 
 
-def mcp(agent, version, name, tools, prompts):
+def build_mcp_server(agent, version, name, tools, prompts):
     server = {"name": name, "version": version}
     url = f"https://m{agent}.example/mcp"
-    offered = {"tools": tools, "prompts": prompts}
-    return json.dumps({"serverInfo": server, "url": url, **offered}).encode()
+    document = {"serverInfo": server, "url": url, "tools": tools, "prompts": prompts}
+    return json.dumps(document).encode()
 
 
 VERSIONS = st.sampled_from(["1", "2"])
@@ -84,16 +85,22 @@ PROVIDERS = st.builds(
     lambda name: {"organization": name, "url": "https://p.example"},
     st.sampled_from(["Acme", "Zenith"]),
 )
-SKILL_LISTS = st.lists(SKILLS, min_size=1, max_size=3, unique_by=lambda s: s["id"])
+SKILL_LISTS = st.lists(
+    SKILLS, min_size=1, max_size=3, unique_by=lambda skill: skill["id"]
+)
 TOOL_LISTS = st.lists(TOOLS, max_size=2, unique_by=lambda tool: tool["name"])
-CARDS = st.builds(a2a, AGENTS, VERSIONS, NAMES, PROVIDERS, SKILL_LISTS)
-SERVERS = st.builds(mcp, AGENTS, VERSIONS, NAMES, TOOL_LISTS, TOOL_LISTS)
+CARDS = st.builds(
+    build_a2a_card, AGENT_INDEXES, VERSIONS, NAMES, PROVIDERS, SKILL_LISTS
+)
+SERVERS = st.builds(
+    build_mcp_server, AGENT_INDEXES, VERSIONS, NAMES, TOOL_LISTS, TOOL_LISTS
+)
 STEPS = st.lists(
     st.tuples(st.just("register"), CARDS | SERVERS)
-    | st.tuples(st.just("status"), AGENTS, st.sampled_from(Status.values))
-    | st.tuples(st.just("rename"), AGENTS, NAMES)
-    | st.tuples(st.just("delete"), AGENTS)
-    | st.tuples(st.just("discover"), st.sampled_from(TECHNICAL)),
+    | st.tuples(st.just("status"), AGENT_INDEXES, st.sampled_from(Status.values))
+    | st.tuples(st.just("rename"), AGENT_INDEXES, NAMES)
+    | st.tuples(st.just("delete"), AGENT_INDEXES)
+    | st.tuples(st.just("discover"), st.sampled_from(TECHNICAL_KINDS)),
     min_size=5,
     max_size=7,
 )
@@ -106,114 +113,123 @@ STEPS = st.lists(
     suppress_health_check=list(HealthCheck),
 )
 @given(
-    first=st.lists(CARDS | SERVERS, min_size=4, max_size=5), steps=STEPS, data=st.data()
+    definitions=st.lists(CARDS | SERVERS, min_size=4, max_size=5),
+    steps=STEPS,
+    data=st.data(),
 )
-def test_rows_order_totals_pages_and_counts_are_those_of_a_plain_scan(
-    first, steps, data
-):
+def test_search_agrees_with_reference_after_every_change(definitions, steps, data):
     with ExitStack() as example:
         example.enter_context(transaction.atomic())
         example.enter_context(kinds.temporarily())
         curator = UserFactory()
-        for raw in first:
+        for raw in definitions:
             register_active(raw, curator)
-        assert_answers(data)
-        for verb, *told in steps:
-            VERBS[verb](example, curator, *told)
-            assert_answers(data)
-        assert_index_is_whole()
+        assert_same_results(data)
+        for action, *arguments in steps:
+            ACTIONS[action](example, curator, *arguments)
+            assert_same_results(data)
+        assert_index_is_consistent()
         transaction.set_rollback(True)
 
 
 def register_active(raw, curator):
-    """Nobody probes here: what can be reached is said by hand."""
+    """Register a definition and make its entry active, as a probe would."""
     entry = register(raw).entry
     if entry.status == Status.UNKNOWN:
         curate(entry, {"status": Status.ACTIVE}, by=curator)
 
 
-def nth(agent):
+def get_entry(index):
+    """Return an entry by index, modulo their number, or None if there are none."""
     entries = list(CatalogEntry.objects.order_by("agent_key"))
-    return entries[agent % len(entries)] if entries else None
+    return entries[index % len(entries)] if entries else None
 
 
-def rewrite(example, curator, raw):
+def register_definition(example, curator, raw):
     register_active(raw, curator)
 
 
-def set_status(example, curator, agent, status):
-    if entry := nth(agent):
+def set_status(example, curator, index, status):
+    if entry := get_entry(index):
         curate(entry, {"status": status}, by=curator)
 
 
-def rename(example, curator, agent, name):
-    if entry := nth(agent):
+def rename(example, curator, index, name):
+    if entry := get_entry(index):
         curate(entry, {"display_name": name}, by=curator)
 
 
-def delete(example, curator, agent):
-    if entry := nth(agent):
+def delete(example, curator, index):
+    if entry := get_entry(index):
         entry.delete()
 
 
-def discover(example, curator, slug):
-    known = replace(kinds.get(slug), discoverable=True)
-    example.enter_context(kinds.temporarily(known))
+def make_discoverable(example, curator, slug):
+    kind = replace(kinds.get(slug), discoverable=True)
+    example.enter_context(kinds.temporarily(kind))
 
 
-VERBS = {
-    "register": rewrite,
+ACTIONS = {
+    "register": register_definition,
     "status": set_status,
     "rename": rename,
     "delete": delete,
-    "discover": discover,
+    "discover": make_discoverable,
 }
 
 
-def queries():
-    """Words of the catalog, cut and shouted; and what nobody would say."""
-    said = [text for found in reference.reachable() for text in reference.texts(found)]
-    words = st.sampled_from(said or ["nothing"]).flatmap(part_of)
-    odd = st.sampled_from(PIECES) | st.text(CHARACTERS, max_size=3)
+def build_queries():
+    """Return a strategy for parts of the catalog's texts and for unrelated texts."""
+    texts = [
+        text
+        for capability in reference.list_reachable()
+        for text in reference.iter_texts(capability)
+    ]
+    words = st.sampled_from(texts or ["nothing"]).flatmap(build_substrings)
+    unrelated = st.sampled_from(PIECES) | st.text(CHARACTERS, max_size=3)
     phrases = words.map(lambda text: f'"{text}"')
-    return st.lists(words | phrases | odd, min_size=1, max_size=2).map(" ".join)
+    return st.lists(words | phrases | unrelated, min_size=1, max_size=2).map(" ".join)
 
 
-def part_of(text):
-    shout = st.sampled_from([str, str.upper, str.lower, str.swapcase, str.title])
-    start, length = st.integers(0, max(0, len(text) - 1)), st.integers(1, 12)
-    return st.builds(lambda at, n, how: how(text[at : at + n]), start, length, shout)
+def build_substrings(text):
+    """Return a strategy for parts of a text in upper, lower and mixed case."""
+    cases = st.sampled_from([str, str.upper, str.lower, str.swapcase, str.title])
+    starts, lengths = st.integers(0, max(0, len(text) - 1)), st.integers(1, 12)
+    return st.builds(
+        lambda start, length, change_case: change_case(text[start : start + length]),
+        starts,
+        lengths,
+        cases,
+    )
 
 
-def assert_answers(data):
+def assert_same_results(data):
     kind = data.draw(st.sampled_from(["", "", "a2a.skill", "mcp.tool"]))
-    for q in ("", data.draw(queries()), data.draw(queries())):
-        assert search.kind_counts(q) == reference.kind_counts(q)
+    for q in ("", data.draw(build_queries()), data.draw(build_queries())):
+        assert search.count_by_kind(q) == reference.count_by_kind(q)
         for sort, _ in search.SORTS:
             assert_pages(SearchQuery(q, kind, sort), data.draw(st.integers(2, 7)))
 
 
-def assert_pages(question, limit):
-    """Window by window, whether the few are sorted or the ordering index walked."""
-    expected = [
-        row.identity for row in reference.scan(question.q, question.kind, question.sort)
-    ]
-    for few in (0, 1_000):
-        with mock.patch("catalog.search.query.FEW", few):
+def assert_pages(query, limit):
+    """Compare all pages, with the result sorted in Python and in the database."""
+    expected = [row.identity for row in reference.scan(query.q, query.kind, query.sort)]
+    for small_result_limit in (0, 1_000):
+        with mock.patch("catalog.search.query.SMALL_RESULT_LIMIT", small_result_limit):
             for offset in range(0, len(expected) + limit, limit):
-                page = search.search_capabilities(question, limit, offset)
-                window = [
+                page = search.search_capabilities(query, limit, offset)
+                keys = [
                     (item["kind"], item["name"], item["agent_id"])
                     for item in page.items
                 ]
                 assert page.total == len(expected)
-                assert window == expected[offset : offset + limit]
+                assert keys == expected[offset : offset + limit]
 
 
-def assert_index_is_whole():
-    """One row a reachable capability, and SQLite's text index says what they say."""
+def assert_index_is_consistent():
+    """Check for one row per reachable capability and an intact SQLite index."""
     keys = SearchRow.objects.values_list("capability", flat=True)
-    assert set(keys) == {capability.pk for capability in reference.reachable()}
+    assert set(keys) == {capability.pk for capability in reference.list_reachable()}
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute(

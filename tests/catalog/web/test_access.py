@@ -1,98 +1,104 @@
 import pytest
 
-from tests.published import agent, publish
+from tests.published import agent_card, register_agent
 
 pytestmark = pytest.mark.django_db
 
-INDEX = "/catalog/capabilities"
-READ = [
+CAPABILITIES_URL = "/catalog/capabilities"
+# A `{}` in a URL stands for the entry's ID.
+READABLE_URLS = [
     "/catalog",
     "/catalog?q=translate",
     "/catalog/{}",
-    INDEX,
-    f"{INDEX}/a2a.skill::Translate%20text",
+    CAPABILITIES_URL,
+    f"{CAPABILITIES_URL}/a2a.skill::Translate%20text",
 ]
+REGISTER_URL = "/catalog/register"
 HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
 def entry():
-    return publish(agent("Polyglot", "Translate text"))
+    return register_agent(agent_card("Polyglot", "Translate text"))
 
 
-@pytest.mark.parametrize("place", [*READ, "/catalog/register"])
-def test_strangers_are_sent_to_the_login_and_back(client, entry, place):
-    answer = client.get(place.format(entry.pk))
+@pytest.mark.parametrize("url", [*READABLE_URLS, REGISTER_URL])
+def test_page_redirects_anonymous_to_login_with_return_url(client, entry, url):
+    response = client.get(url.format(entry.pk))
 
-    escaped = place.format(entry.pk).replace("?", "%3F").replace("=", "%3D")
-    escaped = escaped.replace("%20", "%2520").replace(":", "%3A")
-    assert (answer.status_code, answer["Location"]) == (302, f"/login?next={escaped}")
-
-
-@pytest.mark.parametrize("place", READ)
-def test_viewers_may_read(reader, entry, place):
-    assert reader.get(place.format(entry.pk)).status_code == 200
-    assert reader.head(place.format(entry.pk)).status_code == 200
-    assert reader.post(place.format(entry.pk)).status_code == 405
+    return_url = url.format(entry.pk).replace("?", "%3F").replace("=", "%3D")
+    return_url = return_url.replace("%20", "%2520").replace(":", "%3A")
+    assert response.status_code == 302
+    assert response["Location"] == f"/login?next={return_url}"
 
 
-@pytest.mark.parametrize("place", [*READ, "/catalog/register"])
-def test_somebody_without_a_role_may_not(session_of, entry, place):
-    answer = session_of().get(place.format(entry.pk))
-
-    assert answer.status_code == 403
-    assert "You may not see this" in answer.content.decode()
-    assert 'href="/account">Your account' in answer.content.decode()
+@pytest.mark.parametrize("url", READABLE_URLS)
+def test_viewer_can_only_read_page(viewer_client, entry, url):
+    assert viewer_client.get(url.format(entry.pk)).status_code == 200
+    assert viewer_client.head(url.format(entry.pk)).status_code == 200
+    assert viewer_client.post(url.format(entry.pk)).status_code == 405
 
 
-@pytest.mark.parametrize("place", READ)
-def test_anonymous_reading_opens_what_is_read(
-    client, session_of, entry, place, settings
+@pytest.mark.parametrize("url", [*READABLE_URLS, REGISTER_URL])
+def test_page_is_forbidden_for_user_without_role(client_with_role, entry, url):
+    response = client_with_role().get(url.format(entry.pk))
+
+    assert response.status_code == 403
+    html = response.content.decode()
+    assert "You don't have access" in html
+    assert 'href="/account">Your account' in html
+
+
+@pytest.mark.parametrize("url", READABLE_URLS)
+def test_anonymous_read_opens_readable_pages(
+    client, client_with_role, entry, url, settings
 ):
     settings.AGENTLENS_ANONYMOUS_READ = True
 
-    assert client.get(place.format(entry.pk)).status_code == 200
-    assert session_of().get(place.format(entry.pk)).status_code == 200
+    assert client.get(url.format(entry.pk)).status_code == 200
+    assert client_with_role().get(url.format(entry.pk)).status_code == 200
 
 
-def test_and_nothing_else(client, reader, settings):
+def test_anonymous_read_does_not_open_register_page(client, viewer_client, settings):
     settings.AGENTLENS_ANONYMOUS_READ = True
 
-    assert client.get("/catalog/register")["Location"].startswith("/login?next=")
-    assert client.post("/catalog/register").status_code == 302
-    assert reader.get("/catalog/register").status_code == 403
-    assert 'href="/catalog/register"' not in reader.get("/catalog").content.decode()
+    assert client.get(REGISTER_URL)["Location"].startswith("/login?next=")
+    assert client.post(REGISTER_URL).status_code == 302
+    assert viewer_client.get(REGISTER_URL).status_code == 403
+    html = viewer_client.get("/catalog").content.decode()
+    assert f'href="{REGISTER_URL}"' not in html
 
 
-@pytest.mark.parametrize("place", ["/catalog?q=x", f"{INDEX}?q=x"])
-def test_htmx_takes_strangers_to_the_login_itself(client, place):
-    answer = client.get(place, headers=HTMX)
+@pytest.mark.parametrize("url", ["/catalog?q=x", f"{CAPABILITIES_URL}?q=x"])
+def test_htmx_request_of_anonymous_redirects_whole_page_to_login(client, url):
+    response = client.get(url, headers=HTMX)
 
-    assert answer.status_code == 200
-    assert answer["HX-Redirect"].startswith("/login?next=/catalog")
-    assert answer["HX-Redirect"].endswith("%3Fq%3Dx")
-    assert answer.content == b""
+    assert response.status_code == 200
+    assert response["HX-Redirect"].startswith("/login?next=/catalog")
+    assert response["HX-Redirect"].endswith("%3Fq%3Dx")
+    assert response.content == b""
 
 
-@pytest.mark.parametrize("place", ["/catalog", INDEX])
-def test_htmx_gets_the_results_and_everybody_else_a_page(reader, entry, place):
-    whole = reader.get(place)
-    part = reader.get(place, headers=HTMX)
+@pytest.mark.parametrize("url", ["/catalog", CAPABILITIES_URL])
+def test_only_plain_htmx_request_gets_partial_results(viewer_client, entry, url):
+    page = viewer_client.get(url)
+    partial = viewer_client.get(url, headers=HTMX)
     for headers in ({"HX-Boosted": "true"}, {"HX-History-Restore-Request": "true"}):
-        answer = reader.get(place, headers=HTMX | headers)
-        assert answer.content.count(b"<html") == 1
+        response = viewer_client.get(url, headers=HTMX | headers)
+        assert response.content.count(b"<html") == 1
 
-    assert whole.content.count(b"<html") == whole.content.count(b'id="results"') == 1
-    assert part.content.count(b"<html") == part.content.count(b'id="results"') == 0
-    assert b'class="filters"' in part.content
-    assert "HX-Request" in whole["Vary"]
-    assert "HX-Request" in part["Vary"]
+    assert page.content.count(b"<html") == page.content.count(b'id="results"') == 1
+    assert partial.content.count(b"<html") == 0
+    assert partial.content.count(b'id="results"') == 0
+    assert b'class="filters"' in partial.content
+    assert "HX-Request" in page["Vary"]
+    assert "HX-Request" in partial["Vary"]
 
 
-@pytest.mark.parametrize("place", ["/catalog", INDEX])
-def test_the_part_and_the_page_are_not_taken_for_one_another(reader, entry, place):
-    whole = reader.get(place)
-    headers = {"If-None-Match": whole["ETag"]}
+@pytest.mark.parametrize("url", ["/catalog", CAPABILITIES_URL])
+def test_partial_and_page_have_different_etags(viewer_client, entry, url):
+    page = viewer_client.get(url)
+    headers = {"If-None-Match": page["ETag"]}
 
-    assert reader.get(place, headers=headers | HTMX).status_code == 200
-    assert whole["ETag"] != reader.get(place, headers=HTMX)["ETag"]
+    assert viewer_client.get(url, headers=headers | HTMX).status_code == 200
+    assert page["ETag"] != viewer_client.get(url, headers=HTMX)["ETag"]

@@ -7,44 +7,49 @@ import pytest
 from capabilities.kinds import discoverable_kinds, kinds
 from catalog.models import Status
 from tests.factories import skill
-from tests.published import agent, publish, tool_server
+from tests.published import agent_card, mcp_definition, register_agent
 
 pytestmark = pytest.mark.django_db
 
-INDEX = "/catalog/capabilities"
+CAPABILITIES_URL = "/catalog/capabilities"
+CONTINUED_NOTE = "continued from previous page"
 
 
-def names(answer):
-    assert answer.status_code == 200
-    return [group.name for group in answer.context["groups"]]
+def group_names(response):
+    assert response.status_code == 200
+    return [group.name for group in response.context["groups"]]
 
 
 @pytest.fixture
-def catalog():
-    publish(agent("Polyglot", "Translate text", skill("Proofread", tags=["Grammar"])))
-    publish(agent("Sleeper", "Translate text"), Status.OFFLINE)
-    publish(agent("Elder", "Shorthand"), Status.DEPRECATED)
-    publish(tool_server("Stacks", "search_documents"))
+def registered_agents():
+    register_agent(
+        agent_card("Polyglot", "Translate text", skill("Proofread", tags=["Grammar"]))
+    )
+    register_agent(agent_card("Sleeper", "Translate text"), Status.OFFLINE)
+    register_agent(agent_card("Elder", "Shorthand"), Status.DEPRECATED)
+    register_agent(mcp_definition("Stacks", "search_documents"))
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("query", "expected"),
     [
         ("", ["Proofread", "search_documents", "Translate text"]),
         ("q=TRANSLATE", ["Translate text"]),
         ("q=grammar", ["Proofread"]),
-        ("q=and+well", ["Proofread", "Translate text"]),
+        ("q=quickly", ["Proofread", "Translate text"]),
         ("q=shorthand", []),
         ("kind=mcp.tool", ["search_documents"]),
         ("sort=agentName_asc", ["Proofread", "Translate text", "search_documents"]),
     ],
 )
-def test_it_finds_what_reachable_agents_offer(reader, catalog, asked, found):
-    assert names(reader.get(f"{INDEX}?{asked}")) == found
+def test_search_finds_capabilities_of_reachable_agents(
+    viewer_client, registered_agents, query, expected
+):
+    assert group_names(viewer_client.get(f"{CAPABILITIES_URL}?{query}")) == expected
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         "page=abc",
         "page=0",
@@ -59,62 +64,75 @@ def test_it_finds_what_reachable_agents_offer(reader, catalog, asked, found):
         "utm_source=letter",
     ],
 )
-def test_it_forgives_what_makes_no_sense(reader, catalog, asked):
-    assert len(names(reader.get(f"{INDEX}?{asked}"))) == 3
+def test_list_ignores_invalid_parameters(viewer_client, registered_agents, query):
+    assert len(group_names(viewer_client.get(f"{CAPABILITIES_URL}?{query}"))) == 3
 
 
-def test_a_page_beyond_the_last_is_the_last(reader):
-    publish(agent("Able", *(f"Task {n:02}" for n in range(51))))
+def test_page_number_beyond_last_page_shows_last_page(viewer_client):
+    register_agent(agent_card("Able", *(f"Task {n:02}" for n in range(51))))
+    last_page = viewer_client.get(f"{CAPABILITIES_URL}?page=999999999&shown=100")
+    empty_page = viewer_client.get(f"{CAPABILITIES_URL}?page=9&q=nothing+like+it")
 
-    assert names(reader.get(f"{INDEX}?page=999999999&shown=100")) == ["Task 50"]
-    assert names(reader.get(f"{INDEX}?page=9&q=nothing+like+it")) == []
+    assert group_names(last_page) == ["Task 50"]
+    assert group_names(empty_page) == []
 
 
-def test_the_kinds_are_counted_for_the_search_and_not_for_the_kind(reader, catalog):
-    answer = reader.get(f"{INDEX}?q=text&kind=mcp.tool")
+def test_kind_counts_depend_on_search_but_not_on_selected_kind(
+    viewer_client, registered_agents
+):
+    response = viewer_client.get(f"{CAPABILITIES_URL}?q=text&kind=mcp.tool")
 
-    counts = {kind["label"]: kind["count"] for kind in answer.context["kinds"]}
+    counts = {kind["label"]: kind["count"] for kind in response.context["kinds"]}
     assert counts["A2A Skill"] == sum(counts.values()) == 1
     assert len(counts) == len(discoverable_kinds())
-    assert answer.context["all_kinds"] == 1
+    assert response.context["kind_total"] == 1
 
 
-def test_technical_kinds_are_neither_found_nor_offered(reader, catalog):
-    page = reader.get(f"{INDEX}?q=streaming")
+def test_technical_kinds_are_neither_found_nor_offered_as_filter(
+    viewer_client, registered_agents
+):
+    response = viewer_client.get(f"{CAPABILITIES_URL}?q=streaming")
 
-    assert names(page) == []
-    assert "A2A Interface" not in page.content.decode()
-
-
-def test_nothing_published_and_nothing_found_are_told_apart(reader, catalog):
-    found = reader.get(f"{INDEX}?q=cook").content.decode()
-    assert "No capabilities found" in found
-    assert f'href="{INDEX}">Clear filters' in found
+    assert group_names(response) == []
+    assert "A2A Interface" not in response.content.decode()
 
 
-def test_nothing_published_is_told_in_words(reader):
-    page = reader.get(INDEX).content.decode()
+def test_search_without_results_offers_to_clear_filters(
+    viewer_client, registered_agents
+):
+    html = viewer_client.get(f"{CAPABILITIES_URL}?q=cook").content.decode()
 
-    assert "No capabilities published yet" in page
-    assert "Clear filters" not in page
+    assert "No capabilities found" in html
+    assert f'href="{CAPABILITIES_URL}">Clear filters' in html
 
 
-def test_a_capability_is_told_by_everyone_who_offers_it(reader, catalog):
-    publish(agent("Babel", skill("Translate text", description="Into one tongue")))
-    answer = reader.get(f"{INDEX}/a2a.skill::Translate%20text")
+def test_list_without_capabilities_says_so(viewer_client):
+    html = viewer_client.get(CAPABILITIES_URL).content.decode()
 
-    told = [
-        (o.agent_type.entry.display_name, o.description)
-        for o in answer.context["offers"]
+    assert "No capabilities yet" in html
+    assert "Clear filters" not in html
+
+
+def test_detail_lists_agents_with_their_descriptions_in_any_status(
+    viewer_client, registered_agents
+):
+    register_agent(
+        agent_card("Babel", skill("Translate text", description="Into one tongue"))
+    )
+    response = viewer_client.get(f"{CAPABILITIES_URL}/a2a.skill::Translate%20text")
+
+    descriptions = [
+        (capability.agent_type.entry.display_name, capability.description)
+        for capability in response.context["capabilities"]
     ]
-    assert told == [
+    assert descriptions == [
         ("Babel", "Into one tongue"),
-        ("Polyglot", "Translate text, and well"),
-        ("Sleeper", "Translate text, and well"),
+        ("Polyglot", "Translate text quickly"),
+        ("Sleeper", "Translate text quickly"),
     ]
-    page = answer.content.decode()
-    assert "3 agents, whatever their status" in page
-    assert "Offline" in page
+    html = response.content.decode()
+    assert "3 agents in any status" in html
+    assert "Offline" in html
 
 
 @pytest.mark.parametrize(
@@ -131,11 +149,13 @@ def test_a_capability_is_told_by_everyone_who_offers_it(reader, catalog):
         "a2a.skill::",
     ],
 )
-def test_what_nobody_offers_is_not_found_in_words(reader, catalog, key):
-    answer = reader.get(f"{INDEX}/{key}")
+def test_detail_of_capability_that_no_agent_offers_returns_404(
+    viewer_client, registered_agents, key
+):
+    response = viewer_client.get(f"{CAPABILITIES_URL}/{key}")
 
-    assert answer.status_code == 404
-    assert "No agent offers" in answer.content.decode()
+    assert response.status_code == 404
+    assert "No agent offers" in response.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -154,43 +174,47 @@ def test_what_nobody_offers_is_not_found_in_words(reader, catalog, key):
         "n" * 300,
     ],
 )
-def test_a_link_to_a_capability_leads_to_it(reader, name):
-    publish(agent("Able", skill(name, id="s")))
-    [link] = re.findall(rf'href="({INDEX}/[^"]+)"', reader.get(INDEX).content.decode())
-    answer = reader.get(link)
+def test_link_leads_to_capability_with_any_name(viewer_client, name):
+    register_agent(agent_card("Able", skill(name, id="s")))
+    html = viewer_client.get(CAPABILITIES_URL).content.decode()
+    [link] = re.findall(rf'href="({CAPABILITIES_URL}/[^"]+)"', html)
+    response = viewer_client.get(link)
 
-    assert answer.status_code == 200
-    assert answer.context["name"] == name
+    assert response.status_code == 200
+    assert response.context["name"] == name
 
 
-def test_pages_of_a_split_group_say_where_it_began(reader):
-    publish(agent("Able", *(f"Task {n:02}" for n in range(49))))
+def test_group_split_between_pages_is_marked_as_continued(viewer_client):
+    register_agent(agent_card("Able", *(f"Task {n:02}" for n in range(49))))
     for n in range(3):
-        publish(agent(f"Baker {n}", "Task 49"))
-    first, second = (reader.get(f"{INDEX}?page={n}") for n in (1, 2))
-    whole = reader.get(f"{INDEX}?shown=100")
+        register_agent(agent_card(f"Baker {n}", "Task 49"))
+    first = viewer_client.get(f"{CAPABILITIES_URL}?page=1")
+    second = viewer_client.get(f"{CAPABILITIES_URL}?page=2")
+    both = viewer_client.get(f"{CAPABILITIES_URL}?shown=100")
 
-    assert len(first.context["groups"][-1].offers) == 1
-    assert "continued from previous page" not in first.content.decode()
+    assert len(first.context["groups"][-1].rows) == 1
+    assert CONTINUED_NOTE not in first.content.decode()
     [group] = second.context["groups"]
-    assert (group.name, len(group.offers), group.continued) == ("Task 49", 2, True)
-    assert "continued from previous page" in second.content.decode()
-    assert len(whole.context["groups"][-1].offers) == 3
-    assert "continued from previous page" not in whole.content.decode()
+    assert (group.name, len(group.rows), group.is_continued) == ("Task 49", 2, True)
+    assert CONTINUED_NOTE in second.content.decode()
+    assert len(both.context["groups"][-1].rows) == 3
+    assert CONTINUED_NOTE not in both.content.decode()
 
 
-def test_a_technical_kind_made_discoverable_is_there_without_reindexing(
-    reader, catalog
+def test_kind_that_becomes_discoverable_is_found_without_reindexing(
+    viewer_client, registered_agents
 ):
-    shown = replace(kinds.get("a2a.interface"), discoverable=True)
-    address = "https://polyglot.example.com/a2a"
-    assert address not in names(reader.get(INDEX))
+    discoverable_kind = replace(kinds.get("a2a.interface"), discoverable=True)
+    name = "https://polyglot.example.com/a2a"
+    assert name not in group_names(viewer_client.get(CAPABILITIES_URL))
 
-    with kinds.temporarily(shown):
-        page = reader.get(INDEX)
-        assert address in names(page)
-        labels = {choice["label"]: choice["count"] for choice in page.context["kinds"]}
-        assert labels["A2A Interface"] == 1
-        assert names(reader.get(f"{INDEX}?kind=a2a.interface")) == [address]
-        detail = reader.get(f"{INDEX}/{quote(f'a2a.interface::{address}', safe='')}")
+    with kinds.temporarily(discoverable_kind):
+        page = viewer_client.get(CAPABILITIES_URL)
+        assert name in group_names(page)
+        counts = {kind["label"]: kind["count"] for kind in page.context["kinds"]}
+        assert counts["A2A Interface"] == 1
+        filtered = viewer_client.get(f"{CAPABILITIES_URL}?kind=a2a.interface")
+        assert group_names(filtered) == [name]
+        key = quote(f"a2a.interface::{name}", safe="")
+        detail = viewer_client.get(f"{CAPABILITIES_URL}/{key}")
         assert "Polyglot" in detail.content.decode()

@@ -3,234 +3,245 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.api_errors import assert_error_response
-from tests.catalog.test_comparison import declare, offer
+from tests.catalog.test_comparison import add_capabilities, add_features
 from tests.factories import CatalogEntryFactory
 
 pytestmark = pytest.mark.django_db
 
-
-def page(client, *entries):
-    place = "/catalog/compare?" + "&".join(f"id={entry.pk}" for entry in entries)
-    return client.get(place)
+COMPARE_URL = "/catalog/compare"
 
 
-def test_agents_stand_side_by_side(reader):
+def get_comparison(client, *entries):
+    return client.get(COMPARE_URL, {"id": [str(entry.pk) for entry in entries]})
+
+
+def get_html(response):
+    """Return the HTML of a response with every run of white space as one space."""
+    return " ".join(response.content.decode().split())
+
+
+def test_comparison_shows_features_of_each_agent_as_text(viewer_client):
     first = CatalogEntryFactory(display_name="Polyglot")
     second = CatalogEntryFactory(display_name="<b>Hostile</b>")
-    declare(first, transport__streaming=True)
-    declare(second, transport__streaming=False)
-    offer(first, "<script>alert(1)</script>")
-    told = page(reader, first, second).content.decode()
+    add_features(first, transport__streaming=True)
+    add_features(second, transport__streaming=False)
+    add_capabilities(first, "<script>alert(1)</script>")
+    html = get_html(get_comparison(viewer_client, first, second))
 
-    assert "Polyglot" in told
-    assert "&lt;b&gt;Hostile" in told
-    assert 'class="feature-value supported"' in told
-    assert 'class="feature-value unsupported"' in told
-    assert "<script>alert" not in told
-
-
-def test_too_few_are_told_how_to_choose(reader):
-    answer = page(reader, CatalogEntryFactory())
-
-    assert answer.status_code == 200
-    assert "Choose 2 to 4 agents" in answer.content.decode()
+    assert "Polyglot" in html
+    assert "&lt;b&gt;Hostile" in html
+    assert 'class="feature-value supported"' in html
+    assert 'class="feature-value unsupported"' in html
+    assert "<script>alert" not in html
 
 
-def test_the_way_back_keeps_the_choice(reader):
+def test_comparison_of_one_agent_asks_for_more(viewer_client):
+    response = get_comparison(viewer_client, CatalogEntryFactory())
+
+    assert response.status_code == 200
+    assert "Choose 2 to 4 agents" in get_html(response)
+
+
+def test_comparison_links_back_to_catalog_with_selection(viewer_client):
     first, second = CatalogEntryFactory.create_batch(2)
-    told = page(reader, first, second).content.decode()
+    html = get_html(get_comparison(viewer_client, first, second))
 
-    assert f"/catalog?chosen={first.pk}&amp;chosen={second.pk}" in told
+    assert f"/catalog?chosen={first.pk}&amp;chosen={second.pk}" in html
 
 
-def test_too_many_may_be_made_fewer(reader):
+def test_comparison_of_five_agents_keeps_four_selected(viewer_client):
     entries = CatalogEntryFactory.create_batch(5)
-    told = page(reader, *entries).content.decode()
+    html = get_html(get_comparison(viewer_client, *entries))
 
-    assert "Choose 2 to 4 agents" in told
-    assert str(entries[3].pk) in told
-    assert str(entries[4].pk) not in told
-
-
-def test_one_that_is_gone_is_told_in_words(reader):
-    first, second, gone = CatalogEntryFactory.create_batch(3)
-    gone_pk = gone.pk
-    gone.delete()
-    answer = reader.get(f"/catalog/compare?id={first.pk}&id={second.pk}&id={gone_pk}")
-
-    assert answer.status_code == 404
-    assert "Not all of these agents are in the catalog any more" in (
-        answer.content.decode()
-    )
+    assert "Choose 2 to 4 agents" in html
+    assert str(entries[3].pk) in html
+    assert str(entries[4].pk) not in html
 
 
-def test_a_long_value_can_be_read_to_its_end(reader):
+def test_comparison_with_deleted_agent_returns_404_page(viewer_client):
+    first, second, deleted = CatalogEntryFactory.create_batch(3)
+    ids = [first.pk, second.pk, deleted.pk]
+    deleted.delete()
+    response = viewer_client.get(COMPARE_URL, {"id": [str(pk) for pk in ids]})
+
+    assert response.status_code == 404
+    assert "Some of these agents are no longer in the catalog" in get_html(response)
+
+
+def test_comparison_shows_long_value_in_full(viewer_client):
     first, second = CatalogEntryFactory.create_batch(2)
-    declare(first, custom__story="word " * 100 + "the end")
-    told = page(reader, first, second).content.decode()
+    add_features(first, custom__story="word " * 100 + "the end")
+    html = get_html(get_comparison(viewer_client, first, second))
 
-    assert "<summary>word word" in told
-    assert "the end" in told
-
-
-def test_a_choice_outlives_a_search_that_finds_nobody(reader):
-    chosen = CatalogEntryFactory()
-    answer = reader.get(f"/catalog?q=zzzznothing&chosen={chosen.pk}")
-    told = answer.content.decode()
-
-    assert "No agents found" in told
-    assert f'<input type="hidden" name="chosen" value="{chosen.pk}">' in told
-    assert f'href="/catalog?chosen={chosen.pk}"' in told
-
-
-def test_a_feature_that_there_is_not_is_left_out_and_told(reader):
-    streaming, _ = CatalogEntryFactory.create_batch(2)
-    declare(streaming, transport__streaming=True)
-    asked = "feature=transport.streaming&feature=reasoning.suported"
-    answer = reader.get(f"/catalog?{asked}")
-
-    assert list(answer.context["page"]) == [streaming]
-    (chip,) = answer.context["features"]
-    assert chip["value"] == "transport.streaming"
-    told = "There is no feature “reasoning.suported”; it was left out."
-    assert told in answer.content.decode()
-
-
-def test_what_was_asked_for_is_what_all_of_them_have(reader):
-    CatalogEntryFactory()
-    CatalogEntryFactory.create_batch(2, offers=["mcp.tool"])
-    answer = reader.get("/catalog?feature=tools.items")
-
-    (chip,) = answer.context["features"]
-    assert (chip["label"], chip["count"]) == ("Tools", 2)
+    assert "<summary>word word" in html
+    assert "the end" in html
 
 
 @pytest.mark.parametrize("query", ["?id=x&id=y", "?id=%00&id=1"])
-def test_nonsense_is_not_found(reader, query):
-    assert reader.get(f"/catalog/compare{query}").status_code == 404
+def test_comparison_of_invalid_ids_returns_404(viewer_client, query):
+    assert viewer_client.get(f"{COMPARE_URL}{query}").status_code == 404
 
 
-def test_the_catalog_offers_to_choose_and_to_narrow_by_feature(reader):
-    streaming, other = CatalogEntryFactory.create_batch(2)
-    declare(streaming, transport__streaming=True, reasoning__supported=False)
-    declare(other, transport__streaming=False)
-    answer = reader.get("/catalog?feature=transport.streaming")
-    told = answer.content.decode()
-
-    assert list(answer.context["page"]) == [streaming]
-    assert [(f["value"], f["count"]) for f in answer.context["features"]] == [
-        ("transport.streaming", 1)
-    ]
-    assert f'name="chosen" value="{streaming.pk}"' in " ".join(told.split())
-
-
-def test_who_is_chosen_stays_chosen_whatever_else_is_asked(reader):
-    first = CatalogEntryFactory(display_name="Zephyr")
-    second, third = CatalogEntryFactory.create_batch(2)
-    asked = f"?q=zephyr&chosen={first.pk}&chosen={second.pk}&chosen=nonsense"
-    answer = reader.get(f"/catalog{asked}")
-    told = " ".join(answer.content.decode().split())
-
-    assert list(answer.context["page"]) == [first]
-    assert f'value="{first.pk}" checked' in told
-    assert f'<input type="hidden" name="chosen" value="{second.pk}">' in told
-    assert [one["entry"] for one in answer.context["chosen"]] == [first, second]
-    assert str(second.pk) not in answer.context["chosen"][1]["without"]
-    assert str(third.pk) not in told
-
-
-def test_of_four_no_fifth_can_be_chosen(reader):
-    entries = CatalogEntryFactory.create_batch(5)
-    asked = "&".join(f"chosen={entry.pk}" for entry in entries[:4])
-    told = " ".join(reader.get(f"/catalog?{asked}").content.decode().split())
-
-    assert f'value="{entries[4].pk}" disabled' in told
-    assert told.count("disabled") == 1
-
-
-def test_choosing_takes_one_query_however_many(reader):
-    entries = CatalogEntryFactory.create_batch(4)
-
-    def queries(count):
-        asked = "&".join(f"chosen={entry.pk}" for entry in entries[:count])
-        with CaptureQueriesContext(connection) as captured:
-            reader.get(f"/catalog?{asked}")
-        return len(captured)
-
-    assert queries(1) == queries(4) == queries(0) + 1
-
-
-def test_the_form_of_the_catalog_leads_to_the_choice_alone(reader):
-    first, second = CatalogEntryFactory.create_batch(2)
-    ids = f"id={first.pk}&id={second.pk}"
-    asked = f"q=x&sort=&chosen={first.pk}&chosen={second.pk}"
-    plain = reader.get(f"/catalog/compare?{asked}")
-    htmx = reader.get(f"/catalog/compare?{asked}", headers={"HX-Request": "true"})
-
-    assert plain["Location"] == htmx["HX-Redirect"] == f"/catalog/compare?{ids}"
-
-
-def test_an_empty_id_is_as_good_as_none(reader):
+def test_comparison_ignores_empty_id(viewer_client):
     first, second = CatalogEntryFactory.create_batch(2)
 
-    place = f"/catalog/compare?id=&id={first.pk}&id={second.pk}"
-    assert reader.get(place).status_code == 200
+    url = f"{COMPARE_URL}?id=&id={first.pk}&id={second.pk}"
+    assert viewer_client.get(url).status_code == 200
 
 
-def test_a_page_takes_as_many_queries_for_four_as_for_two(reader):
+def test_catalog_form_redirects_to_comparison_of_selected_agents(viewer_client):
+    first, second = CatalogEntryFactory.create_batch(2)
+    form_query = f"q=x&sort=&chosen={first.pk}&chosen={second.pk}"
+    form_url = f"{COMPARE_URL}?{form_query}"
+    plain = viewer_client.get(form_url)
+    htmx = viewer_client.get(form_url, headers={"HX-Request": "true"})
+
+    expected = f"{COMPARE_URL}?id={first.pk}&id={second.pk}"
+    assert plain["Location"] == htmx["HX-Redirect"] == expected
+
+
+def test_comparison_of_four_agents_takes_as_many_queries_as_of_two(viewer_client):
     entries = CatalogEntryFactory.create_batch(4)
     for entry in entries:
-        offer(entry, *(f"tool {n}" for n in range(30)))
+        add_capabilities(entry, *(f"tool {n}" for n in range(30)))
     counts = []
     for count in (2, 4):
         with CaptureQueriesContext(connection) as captured:
-            assert page(reader, *entries[:count]).status_code == 200
+            response = get_comparison(viewer_client, *entries[:count])
+        assert response.status_code == 200
         counts.append(len(captured))
 
     assert counts[0] == counts[1]
 
 
-def test_standard_features_are_not_pushed_out_by_anybody_s_own(reader):
-    painter, other = CatalogEntryFactory.create_batch(2)
-    declare(painter, multimodal__input__image=True)
-    declare(other, **{f"custom__k{n}": True for n in range(60)})
-    declare(other, output__supportedMimeTypes=["text/plain"])
-    asked = "feature=custom.k1&feature=output.supportedMimeTypes"
-    plain = reader.get("/catalog").context["features"]
-    narrowed = reader.get(f"/catalog?{asked}").context["features"]
+def test_catalog_keeps_selection_when_search_finds_nothing(viewer_client):
+    selected = CatalogEntryFactory()
+    response = viewer_client.get(f"/catalog?q=zzzznothing&chosen={selected.pk}")
+    html = get_html(response)
 
-    assert [f["label"] for f in plain] == ["Takes images"]
-    assert [(f["value"], f["count"]) for f in narrowed] == [
+    assert "No agents found" in html
+    assert f'<input type="hidden" name="chosen" value="{selected.pk}">' in html
+    assert f'href="/catalog?chosen={selected.pk}"' in html
+
+
+def test_catalog_keeps_selection_of_agents_on_other_pages(viewer_client):
+    first = CatalogEntryFactory(display_name="Zephyr")
+    second, unselected = CatalogEntryFactory.create_batch(2)
+    query = f"q=zephyr&chosen={first.pk}&chosen={second.pk}&chosen=nonsense"
+    response = viewer_client.get(f"/catalog?{query}")
+    html = get_html(response)
+
+    assert list(response.context["page"]) == [first]
+    assert f'value="{first.pk}" checked' in html
+    assert f'<input type="hidden" name="chosen" value="{second.pk}">' in html
+    selection = response.context["selection"]
+    assert [item["entry"] for item in selection] == [first, second]
+    assert str(second.pk) not in selection[1]["remaining_query"]
+    assert str(unselected.pk) not in html
+
+
+def test_catalog_disables_fifth_agent_when_four_are_selected(viewer_client):
+    entries = CatalogEntryFactory.create_batch(5)
+    query = "&".join(f"chosen={entry.pk}" for entry in entries[:4])
+    html = get_html(viewer_client.get(f"/catalog?{query}"))
+
+    assert f'value="{entries[4].pk}" disabled' in html
+    assert html.count("disabled") == 1
+
+
+def test_selection_takes_one_query_for_any_number_of_agents(viewer_client):
+    entries = CatalogEntryFactory.create_batch(4)
+
+    def count_queries(selected_count):
+        query = "&".join(f"chosen={entry.pk}" for entry in entries[:selected_count])
+        with CaptureQueriesContext(connection) as captured:
+            viewer_client.get(f"/catalog?{query}")
+        return len(captured)
+
+    assert count_queries(1) == count_queries(4) == count_queries(0) + 1
+
+
+def test_catalog_ignores_unknown_feature_and_says_so(viewer_client):
+    streaming, _ = CatalogEntryFactory.create_batch(2)
+    add_features(streaming, transport__streaming=True)
+    query = "feature=transport.streaming&feature=reasoning.suported"
+    response = viewer_client.get(f"/catalog?{query}")
+
+    assert list(response.context["page"]) == [streaming]
+    (choice,) = response.context["features"]
+    assert choice["value"] == "transport.streaming"
+    message = "Unknown feature “reasoning.suported” was ignored."
+    assert message in get_html(response)
+
+
+def test_selected_feature_counts_all_listed_agents(viewer_client):
+    CatalogEntryFactory()
+    CatalogEntryFactory.create_batch(2, offers=["mcp.tool"])
+    response = viewer_client.get("/catalog?feature=tools.items")
+
+    (choice,) = response.context["features"]
+    assert (choice["label"], choice["count"]) == ("Tools", 2)
+
+
+def test_catalog_offers_features_and_agents_to_select(viewer_client):
+    streaming, other = CatalogEntryFactory.create_batch(2)
+    add_features(streaming, transport__streaming=True, reasoning__supported=False)
+    add_features(other, transport__streaming=False)
+    response = viewer_client.get("/catalog?feature=transport.streaming")
+
+    assert list(response.context["page"]) == [streaming]
+    choices = response.context["features"]
+    assert [(choice["value"], choice["count"]) for choice in choices] == [
+        ("transport.streaming", 1)
+    ]
+    assert f'name="chosen" value="{streaming.pk}"' in get_html(response)
+
+
+def test_custom_features_do_not_displace_standard_features(viewer_client):
+    painter, other = CatalogEntryFactory.create_batch(2)
+    add_features(painter, multimodal__input__image=True)
+    add_features(other, **{f"custom__k{n}": True for n in range(60)})
+    add_features(other, output__supportedMimeTypes=["text/plain"])
+    query = "feature=custom.k1&feature=output.supportedMimeTypes"
+    all_choices = viewer_client.get("/catalog").context["features"]
+    filtered_choices = viewer_client.get(f"/catalog?{query}").context["features"]
+
+    values = [choice["value"] for choice in all_choices]
+    assert values == ["multimodal.input.image"]
+    assert [(choice["value"], choice["count"]) for choice in filtered_choices] == [
         ("custom.k1", 1),
         ("output.supportedMimeTypes", 1),
     ]
 
 
-def test_a_feature_may_be_asked_for_in_any_spelling(reader, viewer):
+def test_feature_filter_accepts_alternative_spelling(viewer_client, viewer):
     painter = CatalogEntryFactory()
-    declare(painter, multimodal__input__image=True)
-    found = viewer.get("/api/v1/catalog?feature=multimodal.imageInput").json()
-    told = reader.get("/catalog?feature=multimodal.imageInput")
+    add_features(painter, multimodal__input__image=True)
+    query = "feature=multimodal.imageInput"
+    api_response = viewer.get(f"/api/v1/catalog?{query}").json()
+    page = viewer_client.get(f"/catalog?{query}")
 
-    assert found["total"] == 1
-    assert [f["value"] for f in told.context["features"]] == ["multimodal.input.image"]
+    assert api_response["total"] == 1
+    names = [choice["value"] for choice in page.context["features"]]
+    assert names == ["multimodal.input.image"]
 
 
-def test_an_endless_feature_is_refused_and_a_blank_in_it_is_meant(viewer):
+def test_feature_filter_rejects_long_name_and_keeps_trailing_space(viewer):
     entry = CatalogEntryFactory()
-    declare(entry, **{"custom__on ": True})
-    endless = viewer.get(f"/api/v1/catalog?feature={'x' * 501}")
+    add_features(entry, **{"custom__on ": True})
+    too_long = viewer.get(f"/api/v1/catalog?feature={'x' * 501}")
 
-    assert_error_response(endless, 400, "INVALID_PARAMETER")
+    assert_error_response(too_long, 400, "INVALID_PARAMETER")
     assert viewer.get("/api/v1/catalog?feature=custom.on%20").json()["total"] == 1
 
 
-def test_an_agents_page_shows_what_it_declares_and_nothing_else(reader):
+def test_entry_page_shows_only_declared_features(viewer_client):
     entry = CatalogEntryFactory()
-    assert 'id="supports"' not in reader.get(f"/catalog/{entry.pk}").content.decode()
+    url = f"/catalog/{entry.pk}"
+    assert 'id="supports"' not in get_html(viewer_client.get(url))
 
-    declare(entry, reasoning__supported=True)
-    told = reader.get(f"/catalog/{entry.pk}").content.decode()
-    assert 'id="supports"' in told
-    assert "Reasoning" in told
-    assert "Human in the loop" not in told
+    add_features(entry, reasoning__supported=True)
+    html = get_html(viewer_client.get(url))
+    assert 'id="supports"' in html
+    assert "Reasoning" in html
+    assert "Human in the loop" not in html

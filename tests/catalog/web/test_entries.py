@@ -1,25 +1,25 @@
 import pytest
 
 from catalog.models import CatalogEntry, Status
-from tests.published import agent, publish, tool_server
+from tests.published import agent_card, mcp_definition, register_agent
 
 pytestmark = pytest.mark.django_db
 
 
-def names(answer):
-    assert answer.status_code == 200
-    return [entry.display_name for entry in answer.context["page"]]
+def entry_names(response):
+    assert response.status_code == 200
+    return [entry.display_name for entry in response.context["page"]]
 
 
 @pytest.fixture
-def catalog():
-    publish(agent("Polyglot", "Translate text"))
-    publish(agent("Babel", "Translate text"), Status.OFFLINE)
-    publish(tool_server("Stacks", "search_documents"))
+def registered_agents():
+    register_agent(agent_card("Polyglot", "Translate text"))
+    register_agent(agent_card("Babel", "Translate text"), Status.OFFLINE)
+    register_agent(mcp_definition("Stacks", "search_documents"))
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("query", "expected"),
     [
         ("", ["Babel", "Polyglot", "Stacks"]),
         ("q=translate", ["Babel", "Polyglot"]),
@@ -32,12 +32,14 @@ def catalog():
         ("q=nothing+like+it", []),
     ],
 )
-def test_the_catalog_answers_what_the_api_does(reader, catalog, asked, found):
-    assert names(reader.get(f"/catalog?{asked}")) == found
+def test_list_filters_and_sorts_like_the_api(
+    viewer_client, registered_agents, query, expected
+):
+    assert entry_names(viewer_client.get(f"/catalog?{query}")) == expected
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         "page=abc",
         "page=-1",
@@ -52,66 +54,70 @@ def test_the_catalog_answers_what_the_api_does(reader, catalog, asked, found):
         "utm_source=letter",
     ],
 )
-def test_it_forgives_what_makes_no_sense(reader, catalog, asked):
-    assert len(names(reader.get(f"/catalog?{asked}"))) == 3
+def test_list_ignores_invalid_parameters(viewer_client, registered_agents, query):
+    assert len(entry_names(viewer_client.get(f"/catalog?{query}"))) == 3
 
 
-def test_filters_are_counted_with_all_other_questions_held(reader, catalog):
-    answer = reader.get("/catalog?q=translate&status=offline")
+def test_choices_are_counted_with_all_other_filters(viewer_client, registered_agents):
+    response = viewer_client.get("/catalog?q=translate&status=offline")
 
-    protocols = {c["value"]: c["count"] for c in answer.context["protocols"]}
-    statuses = {c["value"]: c["count"] for c in answer.context["statuses"]}
+    context = response.context
+    protocols = {choice["value"]: choice["count"] for choice in context["protocols"]}
+    statuses = {choice["value"]: choice["count"] for choice in context["statuses"]}
     assert (protocols["a2a"], protocols["mcp"]) == (1, 0)
     assert (statuses["offline"], statuses["active"]) == (1, 1)
 
 
-def test_filters_from_elsewhere_are_shown_and_can_be_taken_away(reader, catalog):
-    page = reader.get("/catalog?provider=Acme&q=x&page=2").content.decode()
+def test_filter_set_by_link_is_shown_and_can_be_removed(
+    viewer_client, registered_agents
+):
+    html = viewer_client.get("/catalog?provider=Acme&q=x&page=2").content.decode()
 
-    assert '<input type="hidden" name="provider" value="Acme">' in page
-    assert 'href="?q=x"' in page
-
-
-@pytest.mark.parametrize("asked", ["", "page=2", "sort=createdAt_desc", "utm=letter"])
-def test_an_empty_catalog_is_not_a_search_without_results(reader, asked):
-    page = reader.get(f"/catalog?{asked}").content.decode()
-
-    assert "The catalog is empty" in page
-    assert "Register an agent's" in page
+    assert '<input type="hidden" name="provider" value="Acme">' in html
+    assert 'href="?q=x"' in html
 
 
-def test_an_agents_page_links_what_can_be_discovered_and_nothing_else(reader):
-    entry = publish(agent("Polyglot", "Translate text"))
-    answer = reader.get(f"/catalog/{entry.pk}")
+@pytest.mark.parametrize("query", ["", "page=2", "sort=createdAt_desc", "utm=letter"])
+def test_empty_catalog_is_not_shown_as_search_without_results(viewer_client, query):
+    html = viewer_client.get(f"/catalog?{query}").content.decode()
 
-    page = answer.content.decode()
-    assert 'href="/catalog/capabilities/a2a.skill%3A%3ATranslate%20text"' in page
-    assert page.count('href="/catalog/capabilities/') == 1
-    assert "transport.streaming" in page
-    assert f"Capabilities ({len(answer.context['capabilities'])})" in page
+    assert "The catalog is empty" in html
+    assert "Registered agents are listed here." in html
+    assert "No agents found" not in html
 
 
-def test_values_are_told_in_words_and_not_as_python_writes_them(reader):
-    entry = publish(agent("Polyglot", "Translate text"))
-    told = {"Costs": 3.5, "Teams": ["a", "b"], "Open": False, "By": {"day": None}}
-    CatalogEntry.objects.update(metadata=told)
-    page = reader.get(f"/catalog/{entry.pk}").content.decode()
+def test_entry_page_links_only_discoverable_capabilities(viewer_client):
+    entry = register_agent(agent_card("Polyglot", "Translate text"))
+    response = viewer_client.get(f"/catalog/{entry.pk}")
 
-    assert "['" not in page
-    assert "[&#x27;" not in page
-    for words in ("3.5", "a, b", "no", "{&quot;day&quot;: null}"):
-        assert words in page
-
-
-def test_an_agent_there_is_not_is_told_in_words(reader):
-    answer = reader.get("/catalog/00000000-0000-0000-0000-000000000000")
-
-    assert answer.status_code == 404
-    assert "There is no such agent in the catalog" in answer.content.decode()
+    html = response.content.decode()
+    assert 'href="/catalog/capabilities/a2a.skill%3A%3ATranslate%20text"' in html
+    assert html.count('href="/catalog/capabilities/') == 1
+    assert "transport.streaming" in html
+    assert f"Capabilities ({len(response.context['capabilities'])})" in html
 
 
-def test_a_page_there_is_not_speaks_no_python(reader):
-    answer = reader.get("/catalog/nope")
+def test_entry_page_formats_metadata_values_for_people(viewer_client):
+    entry = register_agent(agent_card("Polyglot", "Translate text"))
+    metadata = {"Costs": 3.5, "Teams": ["a", "b"], "Open": False, "By": {"day": None}}
+    CatalogEntry.objects.update(metadata=metadata)
+    html = viewer_client.get(f"/catalog/{entry.pk}").content.decode()
 
-    assert answer.status_code == 404
-    assert "Resolver404" not in answer.content.decode()
+    assert "['" not in html
+    assert "[&#x27;" not in html
+    for text in ("3.5", "a, b", "no", "{&quot;day&quot;: null}"):
+        assert text in html
+
+
+def test_entry_page_of_unknown_id_returns_404(viewer_client):
+    response = viewer_client.get("/catalog/00000000-0000-0000-0000-000000000000")
+
+    assert response.status_code == 404
+    assert "No agent with this ID is in the catalog" in response.content.decode()
+
+
+def test_page_of_unknown_url_does_not_show_python_error(viewer_client):
+    response = viewer_client.get("/catalog/nope")
+
+    assert response.status_code == 404
+    assert "Resolver404" not in response.content.decode()

@@ -1,4 +1,4 @@
-"""Everything a definition says is hostile until proven otherwise."""
+"""Pages show texts of hostile definitions as plain text."""
 
 import json
 import re
@@ -8,65 +8,80 @@ import pytest
 from catalog.models import CatalogEntry
 from catalog.templatetags.catalog import capability_url
 from tests.factories import ProviderFactory, skill
-from tests.published import agent, publish
+from tests.published import agent_card, register_agent
 
 pytestmark = pytest.mark.django_db
 
-HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 }}"
-INDEX = "/catalog/capabilities"
+HOSTILE_TEXT = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 }}"
+CAPABILITIES_URL = "/catalog/capabilities"
 
 
-def hostile_card():
-    offered = skill(HOSTILE, description=HOSTILE, tags=[HOSTILE])
-    return agent(
-        HOSTILE,
-        offered,
+def make_hostile_card():
+    hostile_skill = skill(HOSTILE_TEXT, description=HOSTILE_TEXT, tags=[HOSTILE_TEXT])
+    return agent_card(
+        HOSTILE_TEXT,
+        hostile_skill,
         url="https://hostile.example.com/a2a",
-        description=HOSTILE,
-        version=HOSTILE[:50],
-        provider={"organization": HOSTILE, "url": "https://acme.example"},
+        description=HOSTILE_TEXT,
+        version=HOSTILE_TEXT[:50],
+        provider={"organization": HOSTILE_TEXT, "url": "https://acme.example"},
         securitySchemes={
-            HOSTILE: {"httpAuthSecurityScheme": {"scheme": HOSTILE}},
+            HOSTILE_TEXT: {"httpAuthSecurityScheme": {"scheme": HOSTILE_TEXT}},
         },
     )
 
 
 @pytest.fixture
-def entry():
-    entry = publish(hostile_card(), last_error=HOSTILE, source_url=HOSTILE)
-    CatalogEntry.objects.update(categories=[HOSTILE], metadata={HOSTILE: HOSTILE})
+def hostile_entry():
+    entry = register_agent(
+        make_hostile_card(), last_error=HOSTILE_TEXT, source_url=HOSTILE_TEXT
+    )
+    CatalogEntry.objects.update(
+        categories=[HOSTILE_TEXT], metadata={HOSTILE_TEXT: HOSTILE_TEXT}
+    )
     return entry
 
 
-def assert_harmless(answer):
-    page = answer.content.decode()
-    assert "alert(1)" in page
-    assert "<script>alert" not in page
-    assert "<img src=x" not in page
-    assert not re.search(r"\son\w+=alert", page.replace("x onerror", "x%onerror"))
+def assert_escaped(response):
+    html = response.content.decode()
+    assert "alert(1)" in html
+    assert "<script>alert" not in html
+    assert "<img src=x" not in html
+    # The hostile text itself contains " onerror=alert", after "x".
+    assert not re.search(r"\son\w+=alert", html.replace("x onerror", "x%onerror"))
 
 
 @pytest.mark.parametrize(
-    "place", [INDEX, "/catalog", "/catalog/{}", f"{INDEX}?q={HOSTILE}", "/catalog?q={}"]
+    "url",
+    [
+        CAPABILITIES_URL,
+        "/catalog",
+        "/catalog/{}",
+        f"{CAPABILITIES_URL}?q={HOSTILE_TEXT}",
+        "/catalog?q={}",
+    ],
 )
-def test_pages_show_it_as_text(reader, entry, place):
-    asked = HOSTILE if place.endswith("={}") else entry.pk
+def test_page_escapes_hostile_text(viewer_client, hostile_entry, url):
+    value = HOSTILE_TEXT if url.endswith("={}") else hostile_entry.pk
 
-    assert_harmless(reader.get(place.replace("{}", str(asked))))
+    assert_escaped(viewer_client.get(url.replace("{}", str(value))))
 
 
-def test_so_do_its_own_page_and_the_one_that_is_not_there(reader, entry):
-    assert_harmless(reader.get(capability_url("a2a.skill", HOSTILE)))
-    missing = reader.get(capability_url("a2a.skill", HOSTILE + "x"))
+def test_capability_page_and_its_404_escape_hostile_text(viewer_client, hostile_entry):
+    assert_escaped(viewer_client.get(capability_url("a2a.skill", HOSTILE_TEXT)))
+    missing = viewer_client.get(capability_url("a2a.skill", HOSTILE_TEXT + "x"))
     assert missing.status_code == 404
-    assert_harmless(missing)
+    assert_escaped(missing)
 
 
-def test_so_does_the_preview_of_it_and_of_its_faults(curator):
-    for document in (hostile_card(), hostile_card() | {HOSTILE: 1, "skills": HOSTILE}):
-        answer = curator.post("/catalog/register", {"definition": json.dumps(document)})
-        assert answer.status_code == 200
-        assert_harmless(answer)
+def test_registration_preview_escapes_hostile_text_and_problems(editor_client):
+    valid = make_hostile_card()
+    invalid = make_hostile_card() | {HOSTILE_TEXT: 1, "skills": HOSTILE_TEXT}
+    for document in (valid, invalid):
+        form = {"definition": json.dumps(document)}
+        response = editor_client.post("/catalog/register", form)
+        assert response.status_code == 200
+        assert_escaped(response)
 
 
 @pytest.mark.parametrize(
@@ -83,27 +98,28 @@ def test_so_does_the_preview_of_it_and_of_its_faults(curator):
         "ftp://a.example",
     ],
 )
-def test_only_addresses_of_the_web_become_links(reader, url):
-    entry = publish(agent("Polyglot", "Translate text"))
+def test_provider_url_with_other_scheme_than_http_is_not_linked(viewer_client, url):
+    entry = register_agent(agent_card("Polyglot", "Translate text"))
     provider = ProviderFactory(organization="Odd", url=url)
     entry.agent_type.provider = provider
     entry.agent_type.save()
-    for place in (f"/catalog/{entry.pk}", "/catalog", INDEX):
-        page = reader.get(place).content.decode()
-        assert not re.search(r'href="(?!/|#|\?)', page)
+    for page_url in (f"/catalog/{entry.pk}", "/catalog", CAPABILITIES_URL):
+        html = viewer_client.get(page_url).content.decode()
+        assert not re.search(r'href="(?!/|#|\?)', html)
 
 
-def test_links_out_tell_the_other_side_nothing(reader):
-    entry = publish(agent("Polyglot", "Translate text"))
-    page = reader.get(f"/catalog/{entry.pk}").content.decode()
+def test_external_link_sends_no_referrer(viewer_client):
+    entry = register_agent(agent_card("Polyglot", "Translate text"))
+    html = viewer_client.get(f"/catalog/{entry.pk}").content.decode()
 
-    links = re.findall(r'<a\s[^>]*href="https?:[^>]*>', page)
+    links = re.findall(r'<a\s[^>]*href="https?:[^>]*>', html)
     assert len(links) == 1
     assert 'rel="noopener noreferrer nofollow"' in links[0]
 
 
-def test_names_from_right_to_left_turn_nothing_around_them(reader):
-    publish(agent("שלום", skill("עולם", id="w")))
+def test_right_to_left_name_is_isolated_from_surrounding_text(viewer_client):
+    register_agent(agent_card("שלום", skill("עולם", id="w")))
 
-    assert 'dir="auto">עולם' in reader.get(INDEX).content.decode()
-    assert 'dir="auto">שלום' in reader.get("/catalog").content.decode()
+    html = viewer_client.get(CAPABILITIES_URL).content.decode()
+    assert 'dir="auto">עולם' in html
+    assert 'dir="auto">שלום' in viewer_client.get("/catalog").content.decode()

@@ -1,104 +1,114 @@
-"""From the flat list to groups; nothing here touches the database."""
-
 from catalog.web.views.grouping import group_rows
 
 
-def offer(name="Translate", kind="a2a.skill", agent="Polyglot", **members):
-    stated = {"kind": kind, "name": name, "agent_name": agent}
-    return stated | {"description": "", "tags": None} | members
+def make_row(name="Translate", kind="a2a.skill", agent="Polyglot", **members):
+    row = {"kind": kind, "name": name, "agent_name": agent}
+    return row | {"description": "", "tags": None} | members
 
 
-def told(groups):
-    return [(g.kind, g.name, [o["agent_name"] for o in g.offers]) for g in groups]
+def summarize(groups):
+    """Return the kind, the name and the agents' names of each group."""
+    return [
+        (group.kind, group.name, [row["agent_name"] for row in group.rows])
+        for group in groups
+    ]
 
 
-def test_offers_of_one_kind_and_name_are_one_group():
-    items = [offer(agent="Babel"), offer(agent="Polyglot")]
+def test_rows_with_same_kind_and_name_form_one_group():
+    rows = [make_row(agent="Babel"), make_row(agent="Polyglot")]
 
-    assert told(group_rows(items)) == [
+    assert summarize(group_rows(rows)) == [
         ("a2a.skill", "Translate", ["Babel", "Polyglot"])
     ]
 
 
-def test_one_name_in_two_kinds_is_two_groups():
-    groups = group_rows([offer("search"), offer("search", kind="mcp.tool")])
+def test_same_name_in_two_kinds_forms_two_groups():
+    groups = group_rows([make_row("search"), make_row("search", kind="mcp.tool")])
 
     assert [group.kind for group in groups] == ["a2a.skill", "mcp.tool"]
     assert groups[0].slug != groups[1].slug
 
 
-def test_names_are_taken_letter_by_letter():
-    assert len(group_rows([offer("search"), offer("Search"), offer("search ")])) == 3
+def test_names_are_compared_exactly():
+    rows = [make_row("search"), make_row("Search"), make_row("search ")]
+
+    assert len(group_rows(rows)) == 3
 
 
-def test_kind_and_name_never_run_into_one_another():
-    one, other = group_rows([offer("b::c", kind="a"), offer("c", kind="a::b")])
+def test_separator_in_kind_or_name_does_not_merge_groups():
+    first, second = group_rows([make_row("b::c", kind="a"), make_row("c", kind="a::b")])
 
-    assert (one.name, other.name) == ("b::c", "c")
+    assert (first.name, second.name) == ("b::c", "c")
 
 
-def test_groups_keep_the_order_of_first_appearance():
-    items = [offer("b", agent="1"), offer("a", agent="1"), offer("b", agent="2")]
+def test_groups_are_in_order_of_first_appearance():
+    rows = [
+        make_row("b", agent="1"),
+        make_row("a", agent="1"),
+        make_row("b", agent="2"),
+    ]
 
-    assert told(group_rows(items)) == [
+    assert summarize(group_rows(rows)) == [
         ("a2a.skill", "b", ["1", "2"]),
         ("a2a.skill", "a", ["1"]),
     ]
 
 
-def test_nothing_is_no_groups():
-    assert group_rows([]) == group_rows([], before=offer()) == []
+def test_no_rows_form_no_groups():
+    assert group_rows([]) == group_rows([], previous=make_row()) == []
 
 
-def test_a_group_whose_beginning_stood_on_the_page_before_is_continued():
-    first, second = group_rows([offer("a"), offer("b")], before=offer("a"))
+def test_first_group_is_continued_if_previous_row_belongs_to_it():
+    rows = [make_row("a"), make_row("b")]
+    first, second = group_rows(rows, previous=make_row("a"))
 
-    assert (first.continued, second.continued) == (True, False)
-    assert len(first.offers) == 1
-
-
-def test_a_group_that_begins_here_is_not():
-    first, second = group_rows([offer("b"), offer("c")], before=offer("a"))
-
-    assert not first.continued
-    assert not second.continued
+    assert (first.is_continued, second.is_continued) == (True, False)
+    assert len(first.rows) == 1
 
 
-def test_nor_one_of_another_kind_by_the_same_name():
-    [group] = group_rows([offer("a", kind="mcp.tool")], before=offer("a"))
+def test_first_group_is_not_continued_if_previous_row_has_another_name():
+    rows = [make_row("b"), make_row("c")]
+    first, second = group_rows(rows, previous=make_row("a"))
 
-    assert not group.continued
-
-
-def test_nor_one_that_only_comes_again_further_down():
-    groups = group_rows([offer("b"), offer("a")], before=offer("a"))
-
-    assert [group.continued for group in groups] == [False, False]
+    assert not first.is_continued
+    assert not second.is_continued
 
 
-def test_halves_loaded_together_are_one_group():
-    items = [offer(agent=f"Agent {n}") for n in range(10)]
-    [group] = group_rows(items)
+def test_first_group_is_not_continued_if_previous_row_has_another_kind():
+    [group] = group_rows([make_row("a", kind="mcp.tool")], previous=make_row("a"))
 
-    assert len(group.offers) == 10
-    assert not group.continued
+    assert not group.is_continued
 
 
-def test_a_group_describes_itself_in_the_words_of_its_first_offer():
-    [group] = group_rows([offer(description="One"), offer(description="Two")])
+def test_later_group_is_not_continued_even_if_previous_row_belongs_to_it():
+    groups = group_rows([make_row("b"), make_row("a")], previous=make_row("a"))
+
+    assert [group.is_continued for group in groups] == [False, False]
+
+
+def test_group_loaded_completely_is_not_continued():
+    rows = [make_row(agent=f"Agent {n}") for n in range(10)]
+    [group] = group_rows(rows)
+
+    assert len(group.rows) == 10
+    assert not group.is_continued
+
+
+def test_group_has_description_of_its_first_row():
+    [group] = group_rows([make_row(description="One"), make_row(description="Two")])
 
     assert group.description == "One"
 
 
-def test_five_tags_are_shown_and_the_others_counted():
-    [group] = group_rows([offer(tags=[f"t{n}" for n in range(7)])])
+def test_group_shows_five_tags_and_counts_the_rest():
+    [group] = group_rows([make_row(tags=[f"t{n}" for n in range(7)])])
 
     assert group.tags == ["t0", "t1", "t2", "t3", "t4"]
-    assert group.more_tags == 2
+    assert group.hidden_tag_count == 2
 
 
-def test_few_tags_are_all_shown_and_none_are_none():
-    few, none = group_rows([offer("a", tags=["t"]), offer("b", tags=None)])
+def test_group_with_few_or_no_tags_hides_none():
+    tagged, untagged = group_rows([make_row("a", tags=["t"]), make_row("b", tags=None)])
 
-    assert (few.tags, few.more_tags) == (["t"], 0)
-    assert (none.tags, none.more_tags) == ([], 0)
+    assert (tagged.tags, tagged.hidden_tag_count) == (["t"], 0)
+    assert (untagged.tags, untagged.hidden_tag_count) == ([], 0)

@@ -7,7 +7,7 @@ from catalog.health.history import History, format_percent
 from catalog.health.status import record_probe
 from catalog.web.views.health import HealthPanel
 from tests.factories import CatalogEntryFactory
-from tests.probes import failed, well
+from tests.probes import failure, success
 
 pytestmark = pytest.mark.django_db
 
@@ -17,87 +17,91 @@ def entry():
     return CatalogEntryFactory()
 
 
-def page(client, entry):
-    return client.get(f"/catalog/{entry.pk}").content.decode()
+def get_html(client, entry):
+    """Return the HTML of the entry's page with white space collapsed."""
+    return " ".join(client.get(f"/catalog/{entry.pk}").content.decode().split())
 
 
-def test_the_plot_has_words_beside_it(reader, entry):
+def test_latency_plot_has_text_alternative(viewer_client, entry):
     now = timezone.now()
     for n in range(3):
-        record_probe(entry, well(100, now - timedelta(hours=3 + n)))
-    record_probe(entry, failed(now - timedelta(hours=1)))
-    told = page(reader, entry)
+        record_probe(entry, success(100, now - timedelta(hours=3 + n)))
+    record_probe(entry, failure(now - timedelta(hours=1)))
+    html = get_html(viewer_client, entry)
 
-    assert "4 probes, 1 of them failed" in told
-    assert "<polyline" in told
-    assert "75 %" in told
-    assert "HTTP 503" in told
+    assert "4 probes, 1 failed" in html
+    assert "<polyline" in html
+    assert "75 %" in html
+    assert "HTTP 503" in html
 
 
-def test_why_it_failed_is_told_also_when_it_is_well_again(reader, entry):
+def test_last_failure_is_shown_after_recovery(viewer_client, entry):
     now = timezone.now()
-    record_probe(entry, failed(now - timedelta(hours=2), error="HTTP 500"))
-    record_probe(entry, failed(now - timedelta(hours=1)))
-    record_probe(entry, well(100, now))
-    told = " ".join(page(reader, entry).split())
+    record_probe(entry, failure(now - timedelta(hours=2), error="HTTP 500"))
+    record_probe(entry, failure(now - timedelta(hours=1)))
+    record_probe(entry, success(100, now))
+    html = get_html(viewer_client, entry)
 
-    assert "3 probes, 2 of them failed, the last" in told
-    assert '1 hour ago</time>: <span class="wrap-anywhere">HTTP 503</span>.' in told
-
-
-def test_a_day_without_an_answer_is_drawn_too(reader, entry):
-    record_probe(entry, failed(timezone.now() - timedelta(hours=1)))
-    told = page(reader, entry)
-
-    assert "1 probe, 1 of them failed" in told
-    assert 'class="failure"' in told
+    assert "3 probes, 2 failed. Last failure" in html
+    assert '1 hour ago</time>: <span class="wrap-anywhere">HTTP 503</span>.' in html
 
 
-def test_the_days_are_told_in_words_as_well(entry):
+def test_plot_shows_day_with_failures_only(viewer_client, entry):
+    record_probe(entry, failure(timezone.now() - timedelta(hours=1)))
+    html = get_html(viewer_client, entry)
+
+    assert "1 probe, 1 failed" in html
+    assert 'class="failure"' in html
+
+
+def test_daily_uptime_has_text_alternative(entry):
     now = timezone.now()
     for days in (1, 2, 3):
-        record_probe(entry, well(100, now - timedelta(days=days)))
-    whole = HealthPanel(History.for_entry(entry, now)).days_told
-    record_probe(entry, failed(now - timedelta(days=2, minutes=1)))
-    told = HealthPanel(History.for_entry(entry, now)).days_told
+        record_probe(entry, success(100, now - timedelta(days=days)))
+    summary_without_failures = HealthPanel(History.for_entry(entry, now)).uptime_summary
+    record_probe(entry, failure(now - timedelta(days=2, minutes=1)))
+    summary = HealthPanel(History.for_entry(entry, now)).uptime_summary
 
-    assert whole == "3 of the last 90 probed, 3 without a failure."
-    worst = (now - timedelta(days=2, minutes=1)).date()
-    assert told.startswith("3 of the last 90 probed, 2 without a failure.")
-    assert f"The worst was {worst}:" in told
-
-
-def test_before_the_first_probe_nothing_is_drawn(reader, entry):
-    told = page(reader, entry)
-
-    assert "Not probed yet" in told
-    assert "<polyline" not in told
+    assert summary_without_failures == (
+        "3 of the last 90 days probed, 3 without failures."
+    )
+    lowest = (now - timedelta(days=2, minutes=1)).date()
+    assert summary.startswith("3 of the last 90 days probed, 2 without failures.")
+    assert f"Lowest on {lowest}:" in summary
 
 
-def test_an_agent_without_an_address_says_so(reader):
+def test_page_of_entry_never_probed_has_no_plot(viewer_client, entry):
+    html = get_html(viewer_client, entry)
+
+    assert "Not probed yet" in html
+    assert "<polyline" not in html
+
+
+def test_page_of_entry_without_url_says_that_it_is_not_probed(viewer_client):
     entry = CatalogEntryFactory(agent_type__endpoint="mcp:somewhere")
+    html = get_html(viewer_client, entry)
 
-    assert "there is no address to ask" in page(reader, entry)
-
-
-def test_an_error_out_of_a_definition_is_text(reader, entry):
-    record_probe(entry, failed(error="<script>alert(1)</script>"))
-
-    assert "<script>alert" not in page(reader, entry)
+    assert "This agent is not probed because it has no URL." in html
 
 
-def test_a_gap_in_the_answers_is_a_gap_in_the_line(entry):
+def test_probe_error_is_escaped(viewer_client, entry):
+    record_probe(entry, failure(error="<script>alert(1)</script>"))
+
+    assert "<script>alert" not in get_html(viewer_client, entry)
+
+
+def test_latency_line_is_interrupted_by_long_gap(entry):
     now = timezone.now()
     for hours in (1, 1.5, 20, 20.2):
-        record_probe(entry, well(100, now - timedelta(hours=hours)))
+        record_probe(entry, success(100, now - timedelta(hours=hours)))
     panel = HealthPanel(History.for_entry(entry, now))
 
-    assert len(list(panel.lines)) >= 2
-    assert panel.ceiling_ms == 100
+    assert len(list(panel.latency_lines)) >= 2
+    assert panel.max_latency_ms == 100
 
 
 @pytest.mark.parametrize(
-    ("share", "told"),
+    ("share", "expected"),
     [
         (None, "not probed"),
         (0.0, "0 %"),
@@ -106,5 +110,5 @@ def test_a_gap_in_the_answers_is_a_gap_in_the_line(entry):
         (1.0, "100 %"),
     ],
 )
-def test_uptime_is_never_rounded_up_to_all(share, told):
-    assert format_percent(share) == told
+def test_format_percent_shows_100_only_for_exactly_one(share, expected):
+    assert format_percent(share) == expected

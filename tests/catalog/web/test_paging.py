@@ -4,7 +4,7 @@ from catalog.web.views.paging import MAX_SHOWN, Window, parse_positive_int
 
 
 @pytest.mark.parametrize(
-    ("said", "understood"),
+    ("text", "expected"),
     [
         ("", 1),
         ("2", 2),
@@ -20,12 +20,12 @@ from catalog.web.views.paging import MAX_SHOWN, Window, parse_positive_int
         ("9" * 5000, 1),
     ],
 )
-def test_pages_forgive_what_is_no_number(said, understood):
-    assert parse_positive_int(said, default=1, limit=99) == understood
+def test_parse_positive_int_returns_default_for_invalid_text(text, expected):
+    assert parse_positive_int(text, default=1, limit=99) == expected
 
 
 @pytest.mark.parametrize(
-    ("asked", "page", "size"),
+    ("parameters", "page", "size"),
     [
         ({}, 1, 50),
         ({"page": "3"}, 3, 50),
@@ -35,31 +35,31 @@ def test_pages_forgive_what_is_no_number(said, understood):
         ({"shown": "999999999"}, 1, MAX_SHOWN),
     ],
 )
-def test_a_window_is_read_off_the_url(asked, page, size):
-    assert Window.of(asked) == Window(page, size)
+def test_window_is_read_from_url_parameters(parameters, page, size):
+    assert Window.from_parameters(parameters) == Window(page, size)
 
 
 @pytest.mark.parametrize("shown", ["7", "50", "75", "99", "101", "1000"])
-def test_the_next_page_begins_where_this_one_ends(shown):
-    window = Window.of({"shown": shown}).over(5_000)
+def test_next_page_starts_where_window_ends(shown):
+    window = Window.from_parameters({"shown": shown}).with_total(5_000)
 
     assert Window(window.next_page).start == window.end
 
 
-def test_a_first_page_that_holds_all_needs_no_paging():
-    assert not Window().over(50).is_part
-    assert Window().over(51).is_part
-    assert Window(size=100).over(60).is_part
-    assert Window(page=2).over(60).is_part
+def test_list_on_one_page_needs_no_paging():
+    assert not Window().with_total(50).needs_paging
+    assert Window().with_total(51).needs_paging
+    assert Window(size=100).with_total(60).needs_paging
+    assert Window(page=2).with_total(60).needs_paging
 
 
-def test_a_window_grows_until_it_is_large_enough():
-    assert Window(size=100).grown == 150
+def test_window_grows_up_to_maximum_size():
+    assert Window(size=100).next_size == 150
     assert Window(size=MAX_SHOWN - 50).can_grow
     assert not Window(size=MAX_SHOWN).can_grow
 
 
-def test_what_stands_before_is_told_apart():
-    assert Window(size=2).parted([1, 2, 3]) == (None, [1, 2])
-    assert Window(page=2, size=2).parted([1, 2, 3]) == (1, [2, 3])
-    assert Window(page=9).parted([]) == (None, [])
+def test_split_items_separates_item_before_window():
+    assert Window(size=2).split_items([1, 2, 3]) == (None, [1, 2])
+    assert Window(page=2, size=2).split_items([1, 2, 3]) == (1, [2, 3])
+    assert Window(page=9).split_items([]) == (None, [])

@@ -1,53 +1,43 @@
-import ipaddress
-
 import pytest
 from django.urls import reverse
 
 from catalog.models import Status
 from catalog.registration.service import register
-from tests.factories import CatalogEntryFactory, UserFactory, card_bytes
-from tests.servers import reply, serving
+from tests.factories import CatalogEntryFactory, card_bytes
+from tests.servers import LOOPBACK
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def agent(settings):
-    settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.0/8")]
-    with serving() as server:
-        server.routes["/.well-known/agent-card.json"] = reply()
-        yield register(card_bytes(url=server.url("/a2a"))).entry
+def post_probe(client, entry):
+    url = reverse("catalog:entry_probe", args=[entry.pk])
+    return client.post(url, follow=True)
 
 
-def probe(client, entry, role):
-    client.force_login(UserFactory(role=role))
-    place = reverse("catalog:entry_probe", args=[entry.pk])
-    return client.post(place, follow=True)
+def test_probe_by_editor_shows_response_time_and_updates_status(
+    editor_client, running_entry
+):
+    html = post_probe(editor_client, running_entry).content.decode()
+
+    assert "The agent responded in" in html
+    running_entry.refresh_from_db()
+    assert running_entry.status == Status.ACTIVE
 
 
-def test_an_editor_probes_and_sees_how_it_is(client, agent):
-    page = probe(client, agent, "Editor").content.decode()
-
-    assert "It answered in" in page
-    agent.refresh_from_db()
-    assert agent.status == Status.ACTIVE
-
-
-def test_a_silent_agent_is_told_in_words(client, settings):
-    settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.0/8")]
+def test_probe_of_unreachable_agent_shows_error(editor_client, settings):
+    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
     entry = register(card_bytes(url="http://127.0.0.1:1/a2a")).entry
+    html = post_probe(editor_client, entry).content.decode()
 
-    assert (
-        "It did not answer: Connection refused"
-        in probe(client, entry, "Editor").content.decode()
-    )
+    assert "The agent did not respond: Connection refused" in html
 
 
-def test_what_is_never_probed_says_so(client):
+def test_probe_of_deprecated_agent_says_that_it_cannot_be_probed(editor_client):
     entry = CatalogEntryFactory(status=Status.DEPRECATED)
+    html = post_probe(editor_client, entry).content.decode()
 
-    assert "never probed" in probe(client, entry, "Editor").content.decode()
+    assert "This agent cannot be probed." in html
 
 
-def test_viewers_may_not(client, agent):
-    assert probe(client, agent, "Viewer").status_code == 403
+def test_probe_by_viewer_is_forbidden(viewer_client, running_entry):
+    assert post_probe(viewer_client, running_entry).status_code == 403

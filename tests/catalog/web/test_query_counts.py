@@ -1,4 +1,4 @@
-"""How many queries a page takes, written down: as many for sixty rows as for three."""
+"""Query counts of the pages, which do not grow with the number of rows."""
 
 import pytest
 from django.db import connection
@@ -6,70 +6,74 @@ from django.test.utils import CaptureQueriesContext
 
 from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, card_bytes, skill
-from tests.published import agent, publish
+from tests.published import agent_card, register_agent
 
 pytestmark = pytest.mark.django_db
 
-INDEX = "/catalog/capabilities"
-# To know a session: itself, its user, and what this user may.
-WHO = 3
+CAPABILITIES_URL = "/catalog/capabilities"
+# The session, its user, and the user's permissions.
+AUTHENTICATION_QUERIES = 3
 
 
-def queries(client, place: str) -> int:
+def count_queries(client, url: str) -> int:
+    """Return the number of queries of a page, without those for authentication."""
     with CaptureQueriesContext(connection) as captured:
-        answer = client.get(place)
-    assert answer.status_code == 200
-    return len(captured) - WHO
+        response = client.get(url)
+    assert response.status_code == 200
+    return len(captured) - AUTHENTICATION_QUERIES
 
 
-def test_knowing_who_asks_takes_three_queries(curator, django_assert_num_queries):
-    with django_assert_num_queries(WHO):
-        assert curator.get("/catalog/register").status_code == 200
+def test_authentication_takes_three_queries(editor_client, django_assert_num_queries):
+    with django_assert_num_queries(AUTHENTICATION_QUERIES):
+        assert editor_client.get("/catalog/register").status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("place", "expected"),
+    ("url", "expected"),
     [
-        # How many, which, and the counts of the kinds; then the rows themselves.
-        (INDEX, 4),
-        (f"{INDEX}?q=skill&kind=a2a.skill", 3),
-        (f"{INDEX}?shown=100&sort=agentName_asc", 4),
-        # How many and which, and the counts of protocols, statuses and features.
+        # The total, the matching IDs, the counts of the kinds, and the rows.
+        (CAPABILITIES_URL, 4),
+        (f"{CAPABILITIES_URL}?q=skill&kind=a2a.skill", 3),
+        (f"{CAPABILITIES_URL}?shown=100&sort=agentName_asc", 4),
+        # The total, the rows, and the counts of protocols, statuses and features.
         ("/catalog", 5),
         ("/catalog?q=agent&protocol=a2a&status=active&kind=a2a.skill", 5),
         ("/catalog?sort=createdAt_desc", 5),
     ],
 )
-def test_a_list_takes_as_many_for_sixty_as_for_three(reader, place, expected):
+def test_list_takes_as_many_queries_for_60_entries_as_for_3(
+    viewer_client, url, expected
+):
     CatalogEntryFactory.create_batch(3, offers=["a2a.skill", "mcp.tool"])
-    few = queries(reader, place)
+    count_for_few = count_queries(viewer_client, url)
     CatalogEntryFactory.create_batch(57, offers=["a2a.skill", "mcp.tool"])
 
-    assert (few, queries(reader, place)) == (expected, expected)
+    assert (count_for_few, count_queries(viewer_client, url)) == (expected, expected)
 
 
-def test_a_capability_takes_one_query_however_many_offer_it(reader):
+def test_capability_page_takes_one_query_for_any_number_of_agents(viewer_client):
     counts = []
     for numbers in (range(3), range(3, 60)):
         for n in numbers:
-            publish(agent(f"Agent {n}", "Translate text"))
-        counts.append(queries(reader, f"{INDEX}/a2a.skill::Translate text"))
+            register_agent(agent_card(f"Agent {n}", "Translate text"))
+        url = f"{CAPABILITIES_URL}/a2a.skill::Translate text"
+        counts.append(count_queries(viewer_client, url))
 
     assert counts == [1, 1]
 
 
-def test_an_agent_takes_six_queries_whatever_it_can_do(reader):
+def test_entry_page_takes_six_queries_for_any_number_of_skills(viewer_client):
     counts = []
-    for skills in (3, 60):
-        named = [skill(f"Skill {n}") for n in range(skills)]
-        entry = register(card_bytes(version=f"1.{skills}", skills=named)).entry
-        counts.append(queries(reader, f"/catalog/{entry.pk}"))
+    for skill_count in (3, 60):
+        skills = [skill(f"Skill {n}") for n in range(skill_count)]
+        entry = register(card_bytes(version=f"1.{skill_count}", skills=skills)).entry
+        counts.append(count_queries(viewer_client, f"/catalog/{entry.pk}"))
 
     assert counts == [6, 6]
 
 
-def test_and_six_however_many_versions_it_has(reader):
+def test_entry_page_takes_six_queries_for_any_number_of_versions(viewer_client):
     for n in range(60):
         entry = register(card_bytes(version=f"1.{n}", skills=[skill(f"{n}")])).entry
 
-    assert queries(reader, f"/catalog/{entry.pk}") == 6
+    assert count_queries(viewer_client, f"/catalog/{entry.pk}") == 6

@@ -5,116 +5,126 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from capabilities.documents import DOCUMENT_BYTES_LIMIT
 from catalog.models import CatalogEntry
-from tests.published import agent
+from tests.published import agent_card
 
 pytestmark = pytest.mark.django_db
 
-PLACE = "/catalog/register"
-DEFINITION = json.dumps(agent("Polyglot", "Translate text"))
+REGISTER_URL = "/catalog/register"
+DEFINITION = json.dumps(agent_card("Polyglot", "Translate text"))
 
 
-def look(client, **given):
-    answer = client.post(PLACE, given)
-    assert answer.status_code == 200
-    return answer.context["review"], answer
+def post_form(client, **form):
+    """Submit the form; return the preview, if there is one, and the response."""
+    response = client.post(REGISTER_URL, form)
+    assert response.status_code == 200
+    return response.context["preview"], response
 
 
-def test_a_look_stores_nothing(curator):
-    review, _ = look(curator, definition=DEFINITION)
+def test_preview_stores_nothing(editor_client):
+    preview, _ = post_form(editor_client, definition=DEFINITION)
 
-    assert review.parse_result.record.display_name == "Polyglot"
+    assert preview.parse_result.record.display_name == "Polyglot"
     assert not CatalogEntry.objects.exists()
 
 
-def test_what_was_looked_at_is_what_is_registered(curator):
-    review, _ = look(curator, definition=DEFINITION)
-    answer = curator.post(PLACE, {"signed": review.signed})
+def test_confirmed_preview_is_registered(editor_client):
+    preview, _ = post_form(editor_client, definition=DEFINITION)
+    response = editor_client.post(REGISTER_URL, {"signed": preview.signed})
 
     entry = CatalogEntry.objects.get()
-    assert (answer.status_code, answer["Location"]) == (302, f"/catalog/{entry.pk}")
+    assert response.status_code == 302
+    assert response["Location"] == f"/catalog/{entry.pk}"
     assert entry.agent_type.definition.decode() == DEFINITION
-    assert "is now in the catalog" in curator.get(answer["Location"]).content.decode()
+    html = editor_client.get(response["Location"]).content.decode()
+    assert "is now in the catalog" in html
 
 
-def test_a_configuration_agent_is_pasted_and_says_that_it_is_not_probed(curator):
+def test_pasted_configuration_agent_is_registered_and_not_probed(editor_client):
     text = "---\r\nname: Analyst\r\ncapabilities: [data-analysis]\r\n---\r\nPrompt"
-    review, _ = look(curator, definition=text)
-    answer = curator.post(PLACE, {"signed": review.signed}, follow=True)
+    preview, _ = post_form(editor_client, definition=text)
+    form = {"signed": preview.signed}
+    response = editor_client.post(REGISTER_URL, form, follow=True)
 
     entry = CatalogEntry.objects.get()
-    page = answer.content.decode()
+    html = response.content.decode()
     assert entry.source == "config"
     assert entry.agent_type.definition.decode() == text.replace("\r\n", "\n")
-    assert "/catalog/capabilities/config.capability%3A%3Adata-analysis" in page
-    assert "There is no address" in page
-    assert "declared, not probed" in page
-    assert "Probe now" not in page
+    assert "/catalog/capabilities/config.capability%3A%3Adata-analysis" in html
+    assert "The agent has no endpoint" in html
+    assert "This agent is not probed because it has no URL." in html
+    assert "Probe now" not in html
 
 
-def test_what_it_says_of_a_capability_is_shown_as_text(curator):
+def test_capability_metadata_is_shown_as_text(editor_client):
     metadata = "{formats: [csv, '<b>'], fast: true, items: 1}"
     text = f"name: X\ncapabilities: ['a:v2']\ncapability_metadata: {{a: {metadata}}}"
-    review, _ = look(curator, definition=text)
-    page = curator.post(PLACE, {"signed": review.signed}, follow=True).content.decode()
+    preview, _ = post_form(editor_client, definition=text)
+    form = {"signed": preview.signed}
+    html = editor_client.post(REGISTER_URL, form, follow=True).content.decode()
 
-    for words in ("formats: csv, &lt;b&gt;", "fast: yes", "items: 1"):
-        assert words in page
-    assert '<span class="small muted">2.0.0</span>' in page
+    for expected in ("formats: csv, &lt;b&gt;", "fast: yes", "items: 1"):
+        assert expected in html
+    assert '<span class="small muted">2.0.0</span>' in html
 
 
-def test_a_seal_that_is_not_ours_registers_nothing(curator):
-    review, _ = look(curator, definition=DEFINITION)
-    for signed in ("", "nonsense", review.signed[:-1], review.signed + "x"):
-        answer = curator.post(PLACE, {"signed": signed}, follow=True)
-        assert "The preview has expired" in answer.content.decode()
+def test_forged_preview_is_not_registered(editor_client):
+    preview, _ = post_form(editor_client, definition=DEFINITION)
+    for signed in ("", "nonsense", preview.signed[:-1], preview.signed + "x"):
+        response = editor_client.post(REGISTER_URL, {"signed": signed}, follow=True)
+        assert "The preview has expired" in response.content.decode()
 
     assert not CatalogEntry.objects.exists()
 
 
-def test_errors_are_shown_at_their_paths(curator):
-    review, answer = look(curator, definition=json.dumps(agent("", {})))
+def test_preview_shows_errors_with_paths(editor_client):
+    definition = json.dumps(agent_card("", {}))
+    preview, response = post_form(editor_client, definition=definition)
 
-    assert not review.signed
+    assert not preview.signed
     for path in ("$.name", "$.skills[0].name"):
-        assert f"<code>{path}</code>" in answer.content.decode()
+        assert f"<code>{path}</code>" in response.content.decode()
 
 
-@pytest.mark.parametrize("definition", ["{", "[]", "nonsense", '{"a": 1}', "\ud800"])
-def test_what_is_no_definition_is_told_as_such(curator, definition):
-    body = definition.encode("utf-8", "surrogatepass")
+@pytest.mark.parametrize("text", ["{", "[]", "nonsense", '{"a": 1}', "\ud800"])
+def test_preview_of_invalid_definition_cannot_be_confirmed(editor_client, text):
+    body = text.encode("utf-8", "surrogatepass")
     file = SimpleUploadedFile("agent.json", body)
-    review, answer = look(curator, file=file)
+    preview, response = post_form(editor_client, file=file)
 
-    assert not review.signed
-    assert "This cannot be catalogued" in answer.content.decode()
+    assert not preview.signed
+    assert "Invalid definition" in response.content.decode()
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"url": "https://a.example", "definition": DEFINITION}]
+    "form",
+    [{}, {"url": "https://a.example", "definition": DEFINITION}],
+    ids=["no source", "two sources"],
 )
-def test_one_thing_is_to_be_given(curator, given):
-    review, answer = look(curator, **given)
+def test_form_requires_exactly_one_source(editor_client, form):
+    preview, response = post_form(editor_client, **form)
 
-    assert review is None
-    told = "Give one of the three: a URL, a definition or a file."
-    assert told in answer.content.decode()
+    assert preview is None
+    message = "Provide exactly one of a URL, a definition or a file."
+    assert message in response.content.decode()
 
 
-def test_a_file_too_large_is_refused(curator):
+def test_form_rejects_too_large_file(editor_client):
     file = SimpleUploadedFile("agent.json", b" " * (DOCUMENT_BYTES_LIMIT + 1))
-    review, answer = look(curator, file=file)
+    preview, response = post_form(editor_client, file=file)
 
-    assert review is None
-    assert "Larger than" in answer.content.decode()
-
-
-def test_an_address_inside_is_refused_at_its_field(curator):
-    review, answer = look(curator, url="http://127.0.0.1/card.json")
-
-    assert review is None
-    assert answer.context["form"].errors.keys() == {"url"}
+    assert preview is None
+    assert "The definition must not exceed" in response.content.decode()
 
 
-@pytest.mark.parametrize("sent", [{"definition": DEFINITION}, {"signed": "x"}])
-def test_viewers_may_not_register(reader, sent):
-    assert reader.post(PLACE, sent).status_code == 403
+def test_form_rejects_private_url_at_its_field(editor_client):
+    preview, response = post_form(editor_client, url="http://127.0.0.1/card.json")
+
+    assert preview is None
+    assert response.context["form"].errors.keys() == {"url"}
+
+
+@pytest.mark.parametrize(
+    "form", [{"definition": DEFINITION}, {"signed": "x"}], ids=["preview", "confirm"]
+)
+def test_viewer_cannot_register(viewer_client, form):
+    assert viewer_client.post(REGISTER_URL, form).status_code == 403

@@ -1,4 +1,4 @@
-"""GET /capabilities: what there is, and who offers it."""
+"""GET /capabilities: the registered capabilities and their providers."""
 
 from datetime import timedelta
 from urllib.parse import urlencode
@@ -15,25 +15,34 @@ from tests.routing.factories import RegistrationFactory
 pytestmark = pytest.mark.django_db
 
 REGISTRY = "/api/v1/registry/capabilities"
-BARE = ["registration_id", "agent_id", "agent_name", "version", "priority", "status"]
+DEFAULT_MEMBERS = [
+    "registration_id",
+    "agent_id",
+    "agent_name",
+    "version",
+    "priority",
+    "status",
+]
 
 
-def discover(client, **query) -> dict:
-    answer = client.get(f"{REGISTRY}?{urlencode(query)}")
-    assert answer.status_code == 200, answer.json()
-    return answer.json()
+def list_capabilities(client, **query) -> dict:
+    response = client.get(f"{REGISTRY}?{urlencode(query)}")
+    assert response.status_code == 200, response.json()
+    return response.json()
 
 
-def offered(client, **query) -> dict[str, list[str]]:
-    """The ids of the providers of each capability."""
+def get_registration_ids(client, **query) -> dict[str, list[str]]:
+    """Return the registration IDs of the listed providers by capability."""
     return {
-        one["capability"]: [p["registration_id"] for p in one["providers"]]
-        for one in discover(client, **query)["capabilities"]
+        capability["capability"]: [
+            provider["registration_id"] for provider in capability["providers"]
+        ]
+        for capability in list_capabilities(client, **query)["capabilities"]
     }
 
 
-def test_an_empty_registry_is_an_empty_list(viewer):
-    assert discover(viewer) == {
+def test_empty_registry_returns_empty_list(viewer):
+    assert list_capabilities(viewer) == {
         "capabilities": [],
         "total": 0,
         "limit": 50,
@@ -41,106 +50,123 @@ def test_an_empty_registry_is_an_empty_list(viewer):
     }
 
 
-def test_capabilities_are_in_order_of_name_and_providers_of_priority(viewer):
+def test_list_orders_capabilities_by_name_and_providers_by_priority(viewer):
     names = ["web-search", "translation", "data-analysis"]
     web, translator, low = (RegistrationFactory(capability=n) for n in names)
     high = RegistrationFactory(priority=90)
 
-    assert list(offered(viewer).items()) == [
+    assert list(get_registration_ids(viewer).items()) == [
         ("data-analysis", [high.pk, low.pk]),
         ("translation", [translator.pk]),
         ("web-search", [web.pk]),
     ]
 
 
-def test_what_nobody_measured_is_null(viewer):
+def test_unmeasured_metrics_are_null(viewer):
     RegistrationFactory()
-    ((provider,),) = (c["providers"] for c in discover(viewer)["capabilities"])
+    ((provider,),) = (c["providers"] for c in list_capabilities(viewer)["capabilities"])
 
-    assert list(provider) == [*BARE, "load_score", "response_time_avg", "success_rate"]
+    assert list(provider) == [
+        *DEFAULT_MEMBERS,
+        "load_score",
+        "response_time_avg",
+        "success_rate",
+    ]
     assert provider["load_score"] is None
     assert provider["response_time_avg"] is provider["success_rate"] is None
 
 
-def test_until_callers_report_the_last_probe_tells_the_response_time(viewer):
+def test_response_time_comes_from_last_probe_until_callers_report(viewer):
     RegistrationFactory(entry__latency_ms=440)
-    ((provider,),) = (c["providers"] for c in discover(viewer)["capabilities"])
+    ((provider,),) = (c["providers"] for c in list_capabilities(viewer)["capabilities"])
 
     assert provider["response_time_avg"] == "0.4s"
 
 
-def test_metadata_comes_with_all_metrics_and_replaces_the_flat_figures(viewer):
+def test_include_metadata_adds_metadata_and_performance_metrics(viewer):
     RegistrationFactory(metadata={"a": [1]})
-    told = discover(viewer, include_metadata="true")
-    ((provider,),) = (c["providers"] for c in told["capabilities"])
+    page = list_capabilities(viewer, include_metadata="true")
+    ((provider,),) = (c["providers"] for c in page["capabilities"])
 
-    assert list(provider) == [*BARE, "metadata", "performance_metrics"]
+    assert list(provider) == [*DEFAULT_MEMBERS, "metadata", "performance_metrics"]
     assert provider["metadata"] == {"a": [1]}
-    assert (told["total"], told["limit"], told["offset"]) == (1, 50, 0)
+    assert (page["total"], page["limit"], page["offset"]) == (1, 50, 0)
 
 
-def test_include_metadata_false_is_the_default(viewer):
+def test_include_metadata_defaults_to_false(viewer):
     RegistrationFactory()
 
-    assert discover(viewer, include_metadata="false") == discover(viewer)
+    assert list_capabilities(viewer, include_metadata="false") == list_capabilities(
+        viewer
+    )
 
 
-def test_filter_by_capability(viewer):
-    one = RegistrationFactory()
+def test_capability_filter_matches_exactly(viewer):
+    registration = RegistrationFactory()
     RegistrationFactory(capability="data-analysis-deep")
 
-    assert offered(viewer, capability="data-analysis") == {"data-analysis": [one.pk]}
-    assert offered(viewer, capability="data") == {}
+    assert get_registration_ids(viewer, capability="data-analysis") == {
+        "data-analysis": [registration.pk]
+    }
+    assert get_registration_ids(viewer, capability="data") == {}
 
 
 @pytest.mark.parametrize("name", ["agent_id", "agent_key"])
-def test_filter_by_agent(viewer, name):
-    one = RegistrationFactory()
-    two = RegistrationFactory(entry=one.entry, capability="web-search")
+def test_agent_filter_accepts_id_and_key(viewer, name):
+    registration = RegistrationFactory()
+    other = RegistrationFactory(entry=registration.entry, capability="web-search")
     RegistrationFactory()
-    agent_id = one.agent_id if name == "agent_id" else one.entry.agent_key
+    agent_id = (
+        registration.agent_id if name == "agent_id" else registration.entry.agent_key
+    )
 
-    found = offered(viewer, agent_id=agent_id)
-    assert found == {"data-analysis": [one.pk], "web-search": [two.pk]}
+    ids = get_registration_ids(viewer, agent_id=agent_id)
+    assert ids == {"data-analysis": [registration.pk], "web-search": [other.pk]}
 
 
 @pytest.mark.parametrize("agent_id", [uuid4(), "nobody", "a/b"])
-def test_an_unknown_agent_offers_nothing(viewer, agent_id):
+def test_agent_filter_with_unknown_agent_returns_empty_list(viewer, agent_id):
     RegistrationFactory()
 
-    assert offered(viewer, agent_id=agent_id) == {}
+    assert get_registration_ids(viewer, agent_id=agent_id) == {}
 
 
-def test_an_agent_without_offers_offers_nothing(viewer):
+def test_agent_filter_without_registrations_returns_empty_list(viewer):
     RegistrationFactory()
 
-    assert offered(viewer, agent_id=CatalogEntryFactory().pk) == {}
+    assert get_registration_ids(viewer, agent_id=CatalogEntryFactory().pk) == {}
 
 
-def test_filter_by_version_exactly(viewer):
+def test_version_filter_matches_exactly(viewer):
     RegistrationFactory(version="1.0.0")
-    two = RegistrationFactory(version="2.0.0")
+    other = RegistrationFactory(version="2.0.0")
 
-    assert offered(viewer, version="2.0.0") == {"data-analysis": [two.pk]}
-    assert offered(viewer, version="2") == offered(viewer, version="2.0") == {}
+    assert get_registration_ids(viewer, version="2.0.0") == {
+        "data-analysis": [other.pk]
+    }
+    assert (
+        get_registration_ids(viewer, version="2")
+        == get_registration_ids(viewer, version="2.0")
+        == {}
+    )
 
 
 @pytest.mark.parametrize("status", ["active", "inactive", "unhealthy", "draining"])
-def test_filter_by_status(viewer, status):
-    each = {
+def test_status_filter_returns_matching_providers(viewer, status):
+    registrations = {
         "active": RegistrationFactory(),
         "inactive": RegistrationFactory(intent="inactive"),
         "unhealthy": RegistrationFactory(entry__status=Status.OFFLINE),
         "draining": RegistrationFactory(intent="draining"),
     }
-    (one,) = discover(viewer, status=status)["capabilities"]
+    (capability,) = list_capabilities(viewer, status=status)["capabilities"]
 
-    (provider,) = one["providers"]
-    told = provider["registration_id"], provider["status"]
-    assert told == (each[status].pk, status)
+    (provider,) = capability["providers"]
+    result = provider["registration_id"], provider["status"]
+    assert result == (registrations[status].pk, status)
 
 
-STATES = {
+STATUS_BY_AGENT_STATUS = {
     Status.ACTIVE: "active",
     Status.DEGRADED: "active",
     Status.UNKNOWN: "active",
@@ -149,88 +175,105 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize(("state", "status"), STATES.items())
-def test_a_status_follows_the_agents_state(viewer, state, status):
-    one = RegistrationFactory(entry__status=state)
+@pytest.mark.parametrize(("agent_status", "status"), STATUS_BY_AGENT_STATUS.items())
+def test_registration_status_follows_agent_status(viewer, agent_status, status):
+    registration = RegistrationFactory(entry__status=agent_status)
 
-    assert offered(viewer, status=status) == {"data-analysis": [one.pk]}
+    assert get_registration_ids(viewer, status=status) == {
+        "data-analysis": [registration.pk]
+    }
 
 
-@pytest.mark.parametrize(("state", "status"), STATES.items())
-def test_a_check_of_its_own_counts_instead(viewer, state, status):
-    one = RegistrationFactory(
+@pytest.mark.parametrize(("agent_status", "status"), STATUS_BY_AGENT_STATUS.items())
+def test_own_health_check_overrides_agent_status(viewer, agent_status, status):
+    registration = RegistrationFactory(
         entry__status=Status.OFFLINE,
         health_check_url="/health",
         next_check_at=timezone.now(),
-        check_state=state,
+        check_state=agent_status,
     )
 
-    assert offered(viewer, status=status) == {"data-analysis": [one.pk]}
+    assert get_registration_ids(viewer, status=status) == {
+        "data-analysis": [registration.pk]
+    }
 
 
-def test_but_not_for_an_agent_that_is_deprecated(viewer):
-    one = RegistrationFactory(
+def test_own_health_check_does_not_override_deprecated_agent(viewer):
+    registration = RegistrationFactory(
         entry__status=Status.DEPRECATED,
         health_check_url="/health",
         next_check_at=timezone.now(),
         check_state=Status.ACTIVE,
     )
 
-    assert offered(viewer, status="unhealthy") == {"data-analysis": [one.pk]}
+    assert get_registration_ids(viewer, status="unhealthy") == {
+        "data-analysis": [registration.pk]
+    }
 
 
 @pytest.mark.parametrize("intent", ["inactive", "draining"])
-def test_who_is_set_aside_stays_so_however_its_agent_is(viewer, intent):
-    one = RegistrationFactory(intent=intent, entry__status=Status.OFFLINE)
+def test_inactive_or_draining_status_is_independent_of_agent_status(viewer, intent):
+    registration = RegistrationFactory(intent=intent, entry__status=Status.OFFLINE)
 
-    assert offered(viewer, status=intent) == {"data-analysis": [one.pk]}
-    assert offered(viewer, status="unhealthy") == {}
+    assert get_registration_ids(viewer, status=intent) == {
+        "data-analysis": [registration.pk]
+    }
+    assert get_registration_ids(viewer, status="unhealthy") == {}
 
 
-def test_filters_add_up_and_leave_out_capabilities_nobody_is_left_of(viewer):
-    one = RegistrationFactory(version="2.0.0")
+def test_combined_filters_omit_capabilities_without_matches(viewer):
+    registration = RegistrationFactory(version="2.0.0")
     RegistrationFactory(version="2.0.0", intent="inactive")
     RegistrationFactory(capability="web-search")
     query = {"version": "2.0.0", "status": "active"}
 
-    assert offered(viewer, **query) == {"data-analysis": [one.pk]}
-    assert discover(viewer, **query)["total"] == 1
+    assert get_registration_ids(viewer, **query) == {"data-analysis": [registration.pk]}
+    assert list_capabilities(viewer, **query)["total"] == 1
 
 
-def test_an_empty_value_is_no_filter(viewer):
+def test_empty_filter_values_are_ignored(viewer):
     RegistrationFactory()
     names = ["capability", "agent_id", "status", "version", "include_metadata", "limit"]
 
-    assert discover(viewer, **dict.fromkeys(names, "")) == discover(viewer)
+    assert list_capabilities(viewer, **dict.fromkeys(names, "")) == list_capabilities(
+        viewer
+    )
 
 
-def test_who_has_drained_is_not_listed(viewer):
+def test_drained_registration_is_not_listed(viewer):
     RegistrationFactory(drain_until=timezone.now())
-    one = RegistrationFactory(drain_until=timezone.now() + timedelta(minutes=1))
+    registration = RegistrationFactory(
+        drain_until=timezone.now() + timedelta(minutes=1)
+    )
 
-    assert offered(viewer) == {"data-analysis": [one.pk]}
+    assert get_registration_ids(viewer) == {"data-analysis": [registration.pk]}
 
 
-def test_paging_counts_capabilities_not_providers(viewer):
+def test_pagination_counts_capabilities_not_providers(viewer):
     names = [f"capability-{letter}" for letter in "abcde"]
     for name in names:
-        for state in (Status.ACTIVE, Status.OFFLINE, Status.UNKNOWN):
-            RegistrationFactory(capability=name, entry__status=state)
-    pages = [discover(viewer, limit=2, offset=offset) for offset in (0, 2, 4, 6)]
+        for agent_status in (Status.ACTIVE, Status.OFFLINE, Status.UNKNOWN):
+            RegistrationFactory(capability=name, entry__status=agent_status)
+    pages = [
+        list_capabilities(viewer, limit=2, offset=offset) for offset in (0, 2, 4, 6)
+    ]
 
-    listed = [[one["capability"] for one in page["capabilities"]] for page in pages]
+    listed = [
+        [capability["capability"] for capability in page["capabilities"]]
+        for page in pages
+    ]
     assert listed == [names[:2], names[2:4], names[4:], []]
     assert {len(c["providers"]) for page in pages for c in page["capabilities"]} == {3}
-    told = [(page["total"], page["limit"], page["offset"]) for page in pages]
-    assert told == [(5, 2, 0), (5, 2, 2), (5, 2, 4), (5, 2, 6)]
+    metadata = [(page["total"], page["limit"], page["offset"]) for page in pages]
+    assert metadata == [(5, 2, 0), (5, 2, 2), (5, 2, 4), (5, 2, 6)]
 
 
-def test_pages_have_50_capabilities_unless_told_otherwise_and_200_at_most(viewer):
+def test_page_size_defaults_to_50_and_is_at_most_200(viewer):
     for n in range(201):
         RegistrationFactory(capability=f"capability-{n:03}")
 
-    assert len(discover(viewer)["capabilities"]) == 50
-    assert len(discover(viewer, limit=200)["capabilities"]) == 200
+    assert len(list_capabilities(viewer)["capabilities"]) == 50
+    assert len(list_capabilities(viewer, limit=200)["capabilities"]) == 200
 
 
 @pytest.mark.parametrize(
@@ -258,17 +301,17 @@ def test_pages_have_50_capabilities_unless_told_otherwise_and_200_at_most(viewer
         ("version=%00", "version"),
     ],
 )
-def test_a_bad_parameter_is_refused_and_named(viewer, query, parameter):
+def test_invalid_parameter_returns_400_with_its_name(viewer, query, parameter):
     RegistrationFactory()
-    answer = viewer.get(f"{REGISTRY}?{query}")
-    body = assert_error_response(answer, 400, "INVALID_PARAMETER")
+    response = viewer.get(f"{REGISTRY}?{query}")
+    body = assert_error_response(response, 400, "INVALID_PARAMETER")
 
     assert body["details"] == {"parameter": parameter}
 
 
-def test_the_list_has_an_etag_and_is_not_sent_twice(viewer):
+def test_list_with_matching_etag_returns_304(viewer):
     RegistrationFactory()
     first = viewer.get(REGISTRY)
-    again = viewer.get(REGISTRY, headers={"If-None-Match": first["ETag"]})
+    second = viewer.get(REGISTRY, headers={"If-None-Match": first["ETag"]})
 
-    assert (again.status_code, again.content) == (304, b"")
+    assert (second.status_code, second.content) == (304, b"")

@@ -1,4 +1,4 @@
-"""How capabilities are: one, and all."""
+"""GET /capabilities/health and /capabilities/{capability}/health."""
 
 from datetime import timedelta
 
@@ -10,115 +10,121 @@ from catalog.models import Status
 from routing import health_checks, service
 from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
-from tests.probes import failed, well
+from tests.probes import failure, success
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
 
 REGISTRY = "/api/v1/registry/capabilities"
-WELL, POOR, NEW = Status.ACTIVE, Status.DEGRADED, Status.UNKNOWN
-GONE, GIVEN_UP = Status.OFFLINE, Status.DEPRECATED
+HEALTHY, DEGRADED, UNKNOWN = Status.ACTIVE, Status.DEGRADED, Status.UNKNOWN
+OFFLINE, DEPRECATED = Status.OFFLINE, Status.DEPRECATED
 
 
-def health_of(client, capability: str = "data-analysis") -> dict:
+def get_health(client, capability: str = "data-analysis") -> dict:
     return client.get(f"{REGISTRY}/{capability}/health").json()
 
 
-def everything(client, query: str = "") -> dict:
+def get_overall_health(client, query: str = "") -> dict:
     return client.get(f"{REGISTRY}/health?{query}").json()
 
 
-def provider_of(client, registration) -> dict:
-    told = health_of(client)["providers"]
-    return next(one for one in told if one["agent_id"] == registration.agent_id)
+def get_provider_health(client, registration) -> dict:
+    providers = get_health(client)["providers"]
+    return next(
+        provider
+        for provider in providers
+        if provider["agent_id"] == registration.agent_id
+    )
 
 
-def offer(capability: str, *states: str) -> None:
+def create_registrations(capability: str, *states: str) -> None:
     for state in states:
         RegistrationFactory(capability=capability, entry__status=state)
 
 
-def offer_with_check(**members):
+def register_with_health_check(**members):
     return service.register(
         CatalogEntryFactory(**members), "data-analysis", health_check_url="/health"
     )
 
 
-# One
+# One capability
 
 
 @pytest.mark.parametrize(
     ("states", "overall"),
     [
-        # The four situations of the seed.
-        ([WELL, WELL, GONE], "healthy"),
-        ([WELL, WELL], "healthy"),
-        ([WELL, GONE], "degraded"),
-        ([GONE], "unhealthy"),
-        # Between them.
-        ([WELL], "healthy"),
-        ([WELL, GONE, GONE], "degraded"),
-        ([GONE, GONE, GIVEN_UP], "unhealthy"),
-        ([WELL] * 4 + [GONE] * 2, "healthy"),
-        ([WELL] * 3 + [GONE] * 2, "degraded"),
-        ([POOR], "unhealthy"),
-        ([NEW], "unhealthy"),
-        ([POOR, GONE], "unhealthy"),
-        ([WELL, POOR], "degraded"),
-        ([WELL, WELL, POOR], "healthy"),
+        # The four examples of the specification.
+        ([HEALTHY, HEALTHY, OFFLINE], "healthy"),
+        ([HEALTHY, HEALTHY], "healthy"),
+        ([HEALTHY, OFFLINE], "degraded"),
+        ([OFFLINE], "unhealthy"),
+        # Cases between them.
+        ([HEALTHY], "healthy"),
+        ([HEALTHY, OFFLINE, OFFLINE], "degraded"),
+        ([OFFLINE, OFFLINE, DEPRECATED], "unhealthy"),
+        ([HEALTHY] * 4 + [OFFLINE] * 2, "healthy"),
+        ([HEALTHY] * 3 + [OFFLINE] * 2, "degraded"),
+        ([DEGRADED], "unhealthy"),
+        ([UNKNOWN], "unhealthy"),
+        ([DEGRADED, OFFLINE], "unhealthy"),
+        ([HEALTHY, DEGRADED], "degraded"),
+        ([HEALTHY, HEALTHY, DEGRADED], "healthy"),
     ],
 )
-def test_two_thirds_that_are_well_are_enough(viewer, states, overall):
-    offer("data-analysis", *states)
-    told = health_of(viewer)
-    (listed,) = everything(viewer)["capabilities"]
+def test_capability_is_healthy_with_two_thirds_healthy_providers(
+    viewer, states, overall
+):
+    create_registrations("data-analysis", *states)
+    body = get_health(viewer)
+    (item,) = get_overall_health(viewer)["capabilities"]
 
-    assert told["overall_health"] == listed["health"] == overall
-    assert told["healthy_providers"] == listed["healthy_providers"]
-    assert told["healthy_providers"] == states.count(WELL)
-    assert told["total_providers"] == listed["total_providers"] == len(states)
+    assert body["overall_health"] == item["health"] == overall
+    assert body["healthy_providers"] == item["healthy_providers"]
+    assert body["healthy_providers"] == states.count(HEALTHY)
+    assert body["total_providers"] == item["total_providers"] == len(states)
 
 
 @pytest.mark.parametrize("intent", ["inactive", "draining"])
-def test_who_is_set_aside_is_counted_and_never_healthy(viewer, intent):
+def test_inactive_or_draining_provider_counts_as_not_healthy(viewer, intent):
     RegistrationFactory()
     RegistrationFactory(intent=intent)
-    told = health_of(viewer)
+    body = get_health(viewer)
 
-    assert (told["healthy_providers"], told["total_providers"]) == (1, 2)
-    assert told["overall_health"] == "degraded"
-    assert everything(viewer)["capabilities"][0]["health"] == "degraded"
+    assert (body["healthy_providers"], body["total_providers"]) == (1, 2)
+    assert body["overall_health"] == "degraded"
+    assert get_overall_health(viewer)["capabilities"][0]["health"] == "degraded"
 
 
-def test_a_capability_whose_providers_are_all_set_aside_is_unhealthy(viewer):
+def test_capability_with_only_inactive_providers_is_unhealthy(viewer):
     RegistrationFactory(intent="inactive")
 
-    assert health_of(viewer)["overall_health"] == "unhealthy"
-    assert everything(viewer)["overall_health"] == "unhealthy"
+    assert get_health(viewer)["overall_health"] == "unhealthy"
+    assert get_overall_health(viewer)["overall_health"] == "unhealthy"
 
 
-def test_a_provider_that_is_well_is_told_without_errors(viewer):
-    one = RegistrationFactory()
-    health.record_probe(one.entry, well(440))
+def test_healthy_provider_has_no_error_members(viewer):
+    registration = RegistrationFactory()
+    health.record_probe(registration.entry, success(440))
 
-    told = provider_of(viewer, one)
-    last_check = told.pop("last_check")
+    provider = get_provider_health(viewer, registration)
+    last_check = provider.pop("last_check")
     assert last_check.endswith("Z")
-    assert told == {
-        "agent_id": one.agent_id,
-        "agent_name": one.entry.display_name,
+    assert provider == {
+        "agent_id": registration.agent_id,
+        "agent_name": registration.entry.display_name,
         "status": "healthy",
         "response_time": "0.4s",
         "success_rate": 1.0,
     }
 
 
-def test_a_provider_never_asked_has_nothing_to_tell(viewer):
-    one = RegistrationFactory(entry__status=NEW)
+def test_unprobed_provider_has_null_metrics(viewer):
+    registration = RegistrationFactory(entry__status=UNKNOWN)
 
-    assert provider_of(viewer, one) == {
-        "agent_id": one.agent_id,
-        "agent_name": one.entry.display_name,
+    assert get_provider_health(viewer, registration) == {
+        "agent_id": registration.agent_id,
+        "agent_name": registration.entry.display_name,
         "status": "unknown",
         "last_check": None,
         "response_time": None,
@@ -126,62 +132,64 @@ def test_a_provider_never_asked_has_nothing_to_tell(viewer):
     }
 
 
-def test_a_provider_that_failed_once_is_degraded_and_says_why(viewer):
-    one = RegistrationFactory()
-    health.record_probe(one.entry, well())
-    health.record_probe(one.entry, failed(error="HTTP 503"))
+def test_provider_is_degraded_with_error_after_one_failure(viewer):
+    registration = RegistrationFactory()
+    health.record_probe(registration.entry, success())
+    health.record_probe(registration.entry, failure(error="HTTP 503"))
 
-    told = provider_of(viewer, one)
-    assert (told["status"], told["error"]) == ("degraded", "HTTP 503")
-    assert told["consecutive_failures"] == 1
-    assert told["code"] == "HEALTH_CHECK_FAILED"
-
-
-def test_three_failures_in_a_row_are_unhealthy_and_one_answer_is_well_again(viewer):
-    one = offer_with_check()
-    seen = []
-    for probe in (well(), failed(), failed(), failed(), well()):
-        health_checks.record_probe(one, probe)
-        seen.append(provider_of(viewer, one)["status"])
-
-    assert seen == ["healthy", "degraded", "degraded", "unhealthy", "healthy"]
-    assert "error" not in provider_of(viewer, one)
+    provider = get_provider_health(viewer, registration)
+    assert (provider["status"], provider["error"]) == ("degraded", "HTTP 503")
+    assert provider["consecutive_failures"] == 1
+    assert provider["code"] == "HEALTH_CHECK_FAILED"
 
 
-def test_how_many_failures_it_takes_is_a_setting(viewer, settings):
+def test_provider_is_unhealthy_after_three_failures_and_healthy_after_success(viewer):
+    registration = register_with_health_check()
+    statuses = []
+    for probe in (success(), failure(), failure(), failure(), success()):
+        health_checks.record_probe(registration, probe)
+        statuses.append(get_provider_health(viewer, registration)["status"])
+
+    assert statuses == ["healthy", "degraded", "degraded", "unhealthy", "healthy"]
+    assert "error" not in get_provider_health(viewer, registration)
+
+
+def test_offline_after_setting_changes_number_of_failures(viewer, settings):
     settings.AGENTLENS_OFFLINE_AFTER = 1
-    one = offer_with_check()
-    health_checks.record_probe(one, failed())
+    registration = register_with_health_check()
+    health_checks.record_probe(registration, failure())
 
-    assert provider_of(viewer, one)["status"] == "unhealthy"
+    assert get_provider_health(viewer, registration)["status"] == "unhealthy"
 
 
-def test_a_check_of_its_own_tells_instead_of_its_agents_probes(viewer):
-    one = offer_with_check(status=GONE, last_error="HTTP 500", consecutive_failures=9)
-    before = provider_of(viewer, one)
-    health_checks.record_probe(one, well(200))
+def test_own_health_check_replaces_agent_probes(viewer):
+    registration = register_with_health_check(
+        status=OFFLINE, last_error="HTTP 500", consecutive_failures=9
+    )
+    before = get_provider_health(viewer, registration)
+    health_checks.record_probe(registration, success(200))
 
     assert before["status"] == "unknown"
-    after = provider_of(viewer, one)
+    after = get_provider_health(viewer, registration)
     assert (after["status"], after["response_time"]) == ("healthy", "0.2s")
     assert not after.keys() & {"error", "code", "consecutive_failures"}
 
 
-def test_without_one_its_agents_probes_do(viewer):
+def test_agent_probes_apply_to_all_its_registrations(viewer):
     entry = CatalogEntryFactory()
     names = ["data-analysis", "web-search"]
     for name in names:
         RegistrationFactory(entry=entry, capability=name)
     for _ in range(3):
-        health.record_probe(entry, failed())
+        health.record_probe(entry, failure())
 
-    assert [health_of(viewer, n)["overall_health"] for n in names] == ["unhealthy"] * 2
+    assert [get_health(viewer, n)["overall_health"] for n in names] == ["unhealthy"] * 2
 
 
-def test_what_nobody_offers_has_no_health(viewer):
+def test_health_of_unknown_capability_returns_404(viewer):
     RegistrationFactory()
-    answer = viewer.get(f"{REGISTRY}/data-analisis/health")
-    body = assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
+    response = viewer.get(f"{REGISTRY}/data-analisis/health")
+    body = assert_error_response(response, 404, "CAPABILITY_NOT_FOUND")
 
     assert body["details"] == {
         "capability": "data-analisis",
@@ -189,11 +197,11 @@ def test_what_nobody_offers_has_no_health(viewer):
     }
 
 
-# All
+# All capabilities
 
 
-def test_an_empty_registry_is_healthy(viewer):
-    assert everything(viewer) == {
+def test_empty_registry_is_healthy(viewer):
+    assert get_overall_health(viewer) == {
         "overall_health": "healthy",
         "healthy_capabilities": 0,
         "degraded_capabilities": 0,
@@ -205,33 +213,31 @@ def test_an_empty_registry_is_healthy(viewer):
 @pytest.mark.parametrize(
     ("capabilities", "overall"),
     [
-        ([[WELL], [WELL, WELL]], "healthy"),
-        ([[WELL], [GONE]], "degraded"),
-        ([[GONE], [GONE]], "unhealthy"),
-        ([[WELL, GONE]], "degraded"),
-        ([[WELL], [WELL, GONE]], "degraded"),
-        ([[GONE], [POOR]], "unhealthy"),
-        ([[GONE], [WELL, POOR]], "degraded"),
+        ([[HEALTHY], [HEALTHY, HEALTHY]], "healthy"),
+        ([[HEALTHY], [OFFLINE]], "degraded"),
+        ([[OFFLINE], [OFFLINE]], "unhealthy"),
+        ([[HEALTHY, OFFLINE]], "degraded"),
+        ([[HEALTHY], [HEALTHY, OFFLINE]], "degraded"),
+        ([[OFFLINE], [DEGRADED]], "unhealthy"),
+        ([[OFFLINE], [HEALTHY, DEGRADED]], "degraded"),
     ],
 )
-def test_everything_is_healthy_or_unhealthy_only_if_all_are(
-    viewer, capabilities, overall
-):
+def test_overall_health_is_degraded_unless_all_are_equal(viewer, capabilities, overall):
     for n, states in enumerate(capabilities):
-        offer(f"capability-{n}", *states)
+        create_registrations(f"capability-{n}", *states)
 
-    assert everything(viewer)["overall_health"] == overall
+    assert get_overall_health(viewer)["overall_health"] == overall
 
 
 @pytest.fixture
-def one_of_each(db):
-    offer("healthy-one", WELL)
-    offer("degraded-one", WELL, GONE)
-    offer("unhealthy-one", GONE)
+def capability_of_each_health(db):
+    create_registrations("healthy-one", HEALTHY)
+    create_registrations("degraded-one", HEALTHY, OFFLINE)
+    create_registrations("unhealthy-one", OFFLINE)
 
 
 @pytest.mark.parametrize(
-    ("query", "listed"),
+    ("query", "expected"),
     [
         ("", ["degraded", "healthy", "unhealthy"]),
         (
@@ -243,13 +249,13 @@ def one_of_each(db):
         ("include_healthy=false&include_unhealthy=false", []),
     ],
 )
-def test_the_list_can_leave_some_out_and_the_counts_never_do(
-    viewer, one_of_each, query, listed
+def test_include_parameters_filter_list_but_not_counts(
+    viewer, capability_of_each_health, query, expected
 ):
-    told = everything(viewer, query)
+    body = get_overall_health(viewer, query)
 
-    assert [one["health"] for one in told.pop("capabilities")] == listed
-    assert told == {
+    assert [item["health"] for item in body.pop("capabilities")] == expected
+    assert body == {
         "overall_health": "degraded",
         "healthy_capabilities": 1,
         "degraded_capabilities": 1,
@@ -257,18 +263,18 @@ def test_the_list_can_leave_some_out_and_the_counts_never_do(
     }
 
 
-def test_who_has_drained_is_not_counted(viewer):
+def test_drained_registration_is_not_counted(viewer):
     RegistrationFactory()
     RegistrationFactory(
-        entry__status=GONE, drain_until=timezone.now() - timedelta(seconds=1)
+        entry__status=OFFLINE, drain_until=timezone.now() - timedelta(seconds=1)
     )
 
-    assert health_of(viewer)["total_providers"] == 1
-    assert everything(viewer)["capabilities"][0]["total_providers"] == 1
+    assert get_health(viewer)["total_providers"] == 1
+    assert get_overall_health(viewer)["capabilities"][0]["total_providers"] == 1
 
 
 @pytest.mark.parametrize(
-    "place",
+    "path",
     [
         "/health?include_healthy=yes",
         "/health?include_unhealthy=0",
@@ -277,7 +283,7 @@ def test_who_has_drained_is_not_counted(viewer):
         "/data-analysis/health?version=1.0.0",
     ],
 )
-def test_a_bad_parameter_is_refused(viewer, place):
+def test_invalid_parameter_returns_400(viewer, path):
     RegistrationFactory()
 
-    assert_error_response(viewer.get(REGISTRY + place), 400, "INVALID_PARAMETER")
+    assert_error_response(viewer.get(REGISTRY + path), 400, "INVALID_PARAMETER")

@@ -1,4 +1,4 @@
-"""How many queries an answer takes: as many for a hundred providers as for one."""
+"""Query counts: independent of the number of providers and capabilities."""
 
 import pytest
 from django.db import connection
@@ -10,8 +10,8 @@ from tests.routing.factories import RegistrationFactory
 pytestmark = pytest.mark.django_db
 
 REGISTRY = "/api/v1/registry/capabilities"
-# A list asks for its names, their number and their providers.
-PLACES = {
+# The list needs three: the names, their number and their providers.
+EXPECTED_COUNTS = {
     "": 3,
     "?include_metadata=true": 3,
     "?capability=data-analysis&status=active&version=1.0.0": 3,
@@ -23,10 +23,10 @@ PLACES = {
 }
 
 
-def queries(client, place: str) -> int:
+def count_queries(client, path: str) -> int:
     with CaptureQueriesContext(connection) as captured:
-        answer = client.get(REGISTRY + place)
-    assert answer.status_code == 200, answer.json()
+        response = client.get(REGISTRY + path)
+    assert response.status_code == 200, response.json()
     return len(captured) - WHO
 
 
@@ -34,28 +34,32 @@ def make_providers(count: int, capability: str = "data-analysis") -> None:
     RegistrationFactory.create_batch(count, capability=capability, metadata={"a": 1})
 
 
-def test_answers_take_as_many_queries_for_a_hundred_providers_as_for_one(viewer):
+def test_query_count_is_independent_of_number_of_providers(viewer):
     counts = []
-    for more in (1, 9, 90):
-        make_providers(more)
-        counts.append({place: queries(viewer, place) for place in PLACES})
+    for count in (1, 9, 90):
+        make_providers(count)
+        counts.append({path: count_queries(viewer, path) for path in EXPECTED_COUNTS})
 
-    assert counts == [PLACES] * 3
-    told = viewer.get(f"{REGISTRY}/data-analysis").json()
-    assert len(told["providers"]) == 100
+    assert counts == [EXPECTED_COUNTS] * 3
+    decision = viewer.get(f"{REGISTRY}/data-analysis").json()
+    assert len(decision["providers"]) == 100
 
 
-def test_so_do_they_for_many_capabilities(viewer):
+def test_query_count_is_independent_of_number_of_capabilities(viewer):
     for n in range(50):
         make_providers(2, f"capability-{n}")
     make_providers(1)
 
-    assert {place: queries(viewer, place) for place in PLACES} == PLACES
+    assert {
+        path: count_queries(viewer, path) for path in EXPECTED_COUNTS
+    } == EXPECTED_COUNTS
 
 
-def test_a_balanced_choice_takes_one_more_in_the_database(viewer, settings):
+def test_load_balance_needs_one_more_query_without_redis(viewer, settings):
     settings.REDIS_URL = ""
     make_providers(10)
-    place = "/data-analysis?routing_strategy=load_balance"
+    path = "/data-analysis?routing_strategy=load_balance"
 
-    assert queries(viewer, place) == queries(viewer, f"{place}&peek=true") == 2
+    assert (
+        count_queries(viewer, path) == count_queries(viewer, f"{path}&peek=true") == 2
+    )

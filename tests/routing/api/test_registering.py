@@ -1,4 +1,4 @@
-"""Registering, changing and taking back: POST, PUT and DELETE."""
+"""Registering, updating and unregistering capabilities: POST, PUT and DELETE."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -29,78 +29,78 @@ def register(client, entry=None, **members):
     return client.post(REGISTRY, body, format="json")
 
 
-def change(client, registration, **members):
+def update(client, registration, **members):
     return client.put(f"{REGISTRY}/{registration.pk}", members, format="json")
 
 
 def unregister(client, registration, query: str = ""):
-    place = f"{REGISTRY}/{registration.agent_id}/{registration.capability}"
-    return client.delete(place + query)
+    url = f"{REGISTRY}/{registration.agent_id}/{registration.capability}"
+    return client.delete(url + query)
 
 
-def find(client, query: str = "") -> dict:
+def get_decision(client, query: str = "") -> dict:
     return client.get(f"{REGISTRY}/data-analysis?{query}").json()
 
 
 # Registering
 
 
-def test_what_is_not_said_has_its_default(editor):
-    told = register(editor).json()
+def test_omitted_members_have_defaults(editor):
+    body = register(editor).json()
 
-    assert (told["version"], told["priority"]) == ("1.0.0", 50)
-    assert (told["metadata"], told["health_check_url"]) == ({}, None)
-    assert told["status"] == "active"
+    assert (body["version"], body["priority"]) == ("1.0.0", 50)
+    assert (body["metadata"], body["health_check_url"]) == ({}, None)
+    assert body["status"] == "active"
 
 
 @pytest.mark.parametrize("name", ["pk", "agent_key"])
-def test_an_agent_is_known_by_its_id_and_by_its_key(editor, name):
+def test_agent_id_accepts_id_and_key(editor, name):
     entry = CatalogEntryFactory()
-    answer = register(editor, agent_id=str(getattr(entry, name)))
+    response = register(editor, agent_id=str(getattr(entry, name)))
 
-    assert (answer.status_code, answer.json()["agent_id"]) == (201, str(entry.pk))
+    assert (response.status_code, response.json()["agent_id"]) == (201, str(entry.pk))
 
 
-def test_one_agent_offers_several_capabilities_and_several_agents_one(editor):
+def test_agents_and_capabilities_are_many_to_many(editor):
     entry = CatalogEntryFactory()
-    answers = [
+    responses = [
         register(editor, entry),
         register(editor, entry, capability="web-search"),
         register(editor),
     ]
 
-    assert [answer.status_code for answer in answers] == [201] * 3
+    assert [response.status_code for response in responses] == [201] * 3
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
-def test_the_same_offer_again_is_a_duplicate_whatever_its_version(editor, version):
-    known = RegistrationFactory()
-    answer = register(editor, known.entry, version=version)
-    body = assert_error_response(answer, 409, "DUPLICATE_REGISTRATION")
+def test_duplicate_registration_returns_409_regardless_of_version(editor, version):
+    registration = RegistrationFactory()
+    response = register(editor, registration.entry, version=version)
+    body = assert_error_response(response, 409, "DUPLICATE_REGISTRATION")
 
-    told = {"agent_id": known.agent_id, "capability": "data-analysis"}
-    assert body["details"] == told
+    expected = {"agent_id": registration.agent_id, "capability": "data-analysis"}
+    assert body["details"] == expected
     assert CapabilityRegistration.objects.count() == 1
 
 
-def test_the_time_of_an_agents_last_probe_is_told(editor):
+def test_response_has_time_of_last_agent_probe(editor):
     entry = CatalogEntryFactory(last_probed_at=timezone.now())
-    told = register(editor, entry).json()
+    body = register(editor, entry).json()
 
-    assert told["last_health_check"] == f"{entry.last_probed_at:%Y-%m-%dT%H:%M:%SZ}"
+    assert body["last_health_check"] == f"{entry.last_probed_at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def test_an_offer_of_an_agent_that_is_gone_is_unhealthy_from_the_start(editor):
-    gone = CatalogEntryFactory(status=Status.OFFLINE)
+def test_registration_of_offline_agent_is_unhealthy(editor):
+    offline = CatalogEntryFactory(status=Status.OFFLINE)
 
-    assert register(editor, gone).json()["status"] == "unhealthy"
+    assert register(editor, offline).json()["status"] == "unhealthy"
 
 
 @pytest.mark.parametrize(
     "agent_id",
     ["6911fb4e-748c-4fdd-b304-900796c5dbdc", "external-python-analyzer", "a.b:c_d"],
 )
-def test_an_unknown_agent_is_not_found(editor, agent_id):
+def test_register_with_unknown_agent_returns_404(editor, agent_id):
     body = assert_error_response(
         register(editor, agent_id=agent_id), 404, "AGENT_NOT_FOUND"
     )
@@ -109,7 +109,7 @@ def test_an_unknown_agent_is_not_found(editor, agent_id):
 
 
 @pytest.mark.parametrize("agent_id", ["a/b", "a b", "ü", "x" * 129, "<b>"])
-def test_an_agent_id_that_is_none_is_refused(editor, agent_id):
+def test_invalid_agent_id_returns_400(editor, agent_id):
     body = assert_error_response(
         register(editor, agent_id=agent_id), 400, "INVALID_AGENT_ID"
     )
@@ -117,11 +117,11 @@ def test_an_agent_id_that_is_none_is_refused(editor, agent_id):
     assert body["details"] == {"agent_id": agent_id[:128]}
 
 
-def test_an_agent_id_has_up_to_128_characters(editor):
+def test_agent_id_may_have_128_characters(editor):
     assert_error_response(register(editor, agent_id="x" * 128), 404, "AGENT_NOT_FOUND")
 
 
-GOOD_NAMES = [
+VALID_NAMES = [
     "data-analysis",
     "data-processing",
     "image-processing",
@@ -141,7 +141,7 @@ GOOD_NAMES = [
     "cap-reg",
     "reports",
 ]
-BAD_NAMES = [
+INVALID_NAMES = [
     "a" * 101,
     "Data-Analysis",
     "data_analysis",
@@ -167,72 +167,81 @@ BAD_NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", GOOD_NAMES, ids=lambda name: name[:30])
-def test_a_good_name_is_registered_found_and_taken_back(editor, name):
-    answer = register(editor, capability=name)
-    told = answer.json()
+@pytest.mark.parametrize("name", VALID_NAMES, ids=lambda name: name[:30])
+def test_valid_capability_name_is_registered_found_and_unregistered(editor, name):
+    response = register(editor, capability=name)
+    body = response.json()
 
-    assert (answer.status_code, told["capability"]) == (201, name)
+    assert (response.status_code, body["capability"]) == (201, name)
     assert editor.get(f"{REGISTRY}/{name}").json()["total_providers"] == 1
     assert editor.get(f"{REGISTRY}/{name}/health").json()["total_providers"] == 1
-    back = editor.delete(f"{REGISTRY}/{told['agent_id']}/{name}")
-    assert back.status_code == 204
+    deleted = editor.delete(f"{REGISTRY}/{body['agent_id']}/{name}")
+    assert deleted.status_code == 204
 
 
-@pytest.mark.parametrize("name", BAD_NAMES, ids=lambda name: ascii(name)[:30])
-def test_a_bad_name_is_refused(editor, name):
-    answer = register(editor, capability=name)
-    body = assert_error_response(answer, 400, "INVALID_CAPABILITY_NAME")
+@pytest.mark.parametrize("name", INVALID_NAMES, ids=lambda name: ascii(name)[:30])
+def test_invalid_capability_name_returns_400(editor, name):
+    response = register(editor, capability=name)
+    body = assert_error_response(response, 400, "INVALID_CAPABILITY_NAME")
 
     assert body["details"] == {"capability": name}
     assert not CapabilityRegistration.objects.exists()
 
 
 @pytest.mark.parametrize("priority", [0, 1, 50, 999, 1000])
-def test_a_priority_is_from_0_to_1000(editor, priority):
+def test_priority_from_0_to_1000_is_accepted(editor, priority):
     assert register(editor, priority=priority).json()["priority"] == priority
 
 
-VERSIONS = ["0.0.0", "2.10.3", "1.0.0-alpha.1", "1.0.0-0a.b", "1.0.0+build.01"]
-NO_VERSIONS = ["1", "1.0", "v1.0.0", "01.0.0", "1.0.0.0", "latest", "1.0.0-", "1.0.x"]
-NO_VERSIONS += ["1.0.0-01", "1.0.0+", "1.٠.0", " 1.0.0", "1.0.0\n", "^1.0.0", ""]
-NO_VERSIONS += ["1.0.0-" + "a" * 95]
+VALID_VERSIONS = ["0.0.0", "2.10.3", "1.0.0-alpha.1", "1.0.0-0a.b", "1.0.0+build.01"]
+INVALID_VERSIONS = [
+    "1",
+    "1.0",
+    "v1.0.0",
+    "01.0.0",
+    "1.0.0.0",
+    "latest",
+    "1.0.0-",
+    "1.0.x",
+]
+INVALID_VERSIONS += ["1.0.0-01", "1.0.0+", "1.٠.0", " 1.0.0", "1.0.0\n", "^1.0.0", ""]
+INVALID_VERSIONS += ["1.0.0-" + "a" * 95]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_version_is_semantic(editor, version):
+@pytest.mark.parametrize("version", VALID_VERSIONS)
+def test_semantic_version_is_accepted(editor, version):
     assert register(editor, version=version).json()["version"] == version
 
 
-@pytest.mark.parametrize("version", NO_VERSIONS, ids=ascii)
+@pytest.mark.parametrize("version", INVALID_VERSIONS, ids=ascii)
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_another_version_is_refused(editor, method, version):
+def test_invalid_version_returns_400(editor, method, version):
     if method == "POST":
-        answer = register(editor, version=version)
+        response = register(editor, version=version)
     else:
-        answer = change(editor, RegistrationFactory(), version=version)
-    body = assert_error_response(answer, 400, "INVALID_VERSION")
+        response = update(editor, RegistrationFactory(), version=version)
+    body = assert_error_response(response, 400, "INVALID_VERSION")
 
     assert body["details"] == {"version": version}
 
 
-# What both take, POST and PUT.
+# Members of POST and PUT bodies
 
 
-def test_metadata_comes_back_as_it_was(editor):
+def test_metadata_is_returned_unchanged(editor):
     metadata = {"a": [1, 2.5, None, True, {"ü": "😀"}], "": {}, "n": -(2**53)}
 
     assert register(editor, metadata=metadata).json()["metadata"] == metadata
 
 
-URLS = [
+VALID_URLS = [
     "/health",
     "/api/v1/config-agents/{agent_id}/health?deep=1",
     "https://analyzer.example.com/health",
     "http://192.0.43.7:8080/{agent_id}",
     "HTTPS://analyzer.example.com",
 ]
-NO_URLS = [
+INVALID_URLS = [
     "health",
     "//evil.example/health",
     "///evil.example/health",
@@ -245,82 +254,86 @@ NO_URLS = [
     "https://a b.example/",
     "https://user:secret@a.example/health",
     "/a b",
-    # Whoever joins it to an address drops the line break.
+    # urljoin() drops the line break.
     "/\n/evil.example/health",
     "/" + "x" * 2000,
 ]
 
 
-@pytest.mark.parametrize("url", URLS)
-def test_a_health_check_is_a_path_of_the_agent_or_an_address(editor, url):
+@pytest.mark.parametrize("url", VALID_URLS)
+def test_health_check_url_accepts_path_or_absolute_url(editor, url):
     assert register(editor, health_check_url=url).json()["health_check_url"] == url
 
 
-def test_a_health_check_is_due_at_once(editor):
-    told = register(editor, health_check_url="/health").json()
+def test_new_health_check_is_due_immediately(editor):
+    body = register(editor, health_check_url="/health").json()
 
-    due = CapabilityRegistration.objects.get(pk=told["registration_id"]).next_check_at
+    due = CapabilityRegistration.objects.get(pk=body["registration_id"]).next_check_at
     assert due <= timezone.now()
 
 
-MEMBERS = {
-    "true for a priority": {"priority": True},
-    "a text for a priority": {"priority": "5"},
-    "a fraction for a priority": {"priority": 1.5},
-    "a float for a priority": {"priority": 5.0},
-    "a negative priority": {"priority": -1},
-    "a priority of 1001": {"priority": 1001},
-    "null for a priority": {"priority": None},
-    "a list for a priority": {"priority": [1]},
-    "a list for metadata": {"metadata": ["a"]},
-    "a text for metadata": {"metadata": "a"},
-    "a number for metadata": {"metadata": 1},
-    "null for metadata": {"metadata": None},
+INVALID_MEMBERS = {
+    "boolean priority": {"priority": True},
+    "string priority": {"priority": "5"},
+    "fractional priority": {"priority": 1.5},
+    "float priority": {"priority": 5.0},
+    "negative priority": {"priority": -1},
+    "priority of 1001": {"priority": 1001},
+    "null priority": {"priority": None},
+    "list priority": {"priority": [1]},
+    "list metadata": {"metadata": ["a"]},
+    "string metadata": {"metadata": "a"},
+    "number metadata": {"metadata": 1},
+    "null metadata": {"metadata": None},
     "NUL in metadata": {"metadata": {"a": "\0"}},
-    "a number for a version": {"version": 1},
-    "null for a version": {"version": None},
-    "endless metadata": {"metadata": {"a": "x" * 65_536}},
-    "a number for a URL": {"health_check_url": 5},
-    "an unknown member": {"colour": "red"},
-    "a member that is only told": {"registered_at": "2026-01-01T00:00:00Z"},
-    **{f"the URL {ascii(url)[:40]}": {"health_check_url": url} for url in NO_URLS},
+    "number version": {"version": 1},
+    "null version": {"version": None},
+    "metadata over 64 KiB": {"metadata": {"a": "x" * 65_536}},
+    "number URL": {"health_check_url": 5},
+    "unknown member": {"color": "red"},
+    "read-only member": {"registered_at": "2026-01-01T00:00:00Z"},
+    **{f"URL {ascii(url)[:40]}": {"health_check_url": url} for url in INVALID_URLS},
 }
 
 
-@pytest.mark.parametrize("members", MEMBERS.values(), ids=MEMBERS.keys())
-def test_a_bad_member_is_refused_when_registering(editor, members):
+@pytest.mark.parametrize(
+    "members", INVALID_MEMBERS.values(), ids=INVALID_MEMBERS.keys()
+)
+def test_register_with_invalid_member_returns_400(editor, members):
     assert_error_response(register(editor, **members), 400, "INVALID_BODY")
     assert not CapabilityRegistration.objects.exists()
 
 
-@pytest.mark.parametrize("members", MEMBERS.values(), ids=MEMBERS.keys())
-def test_a_bad_member_is_refused_when_updating(editor, members):
-    known = RegistrationFactory(priority=7)
-    answer = change(editor, known, **({"priority": 8} | members))
+@pytest.mark.parametrize(
+    "members", INVALID_MEMBERS.values(), ids=INVALID_MEMBERS.keys()
+)
+def test_update_with_invalid_member_returns_400(editor, members):
+    registration = RegistrationFactory(priority=7)
+    response = update(editor, registration, **({"priority": 8} | members))
 
-    assert_error_response(answer, 400, "INVALID_BODY")
-    known.refresh_from_db()
-    assert known.priority == 7
+    assert_error_response(response, 400, "INVALID_BODY")
+    registration.refresh_from_db()
+    assert registration.priority == 7
 
 
-@pytest.mark.parametrize("missing", ["agent_id", "capability"])
+@pytest.mark.parametrize("member", ["agent_id", "capability"])
 @pytest.mark.parametrize("value", [None, 5, True, ["a"], {"a": 1}], ids=repr)
-def test_agent_and_capability_are_texts(editor, missing, value):
-    answer = register(editor, **{missing: value})
-    body = assert_error_response(answer, 400, "INVALID_BODY")
+def test_agent_id_or_capability_of_wrong_type_returns_400(editor, member, value):
+    response = register(editor, **{member: value})
+    body = assert_error_response(response, 400, "INVALID_BODY")
 
-    assert list(body["details"]["errors"]) == [missing]
+    assert list(body["details"]["errors"]) == [member]
 
 
 @pytest.mark.parametrize(
-    ("empty", "code"),
+    ("member", "code"),
     [("agent_id", "INVALID_AGENT_ID"), ("capability", "INVALID_CAPABILITY_NAME")],
 )
-def test_an_empty_name_is_not_valid(editor, empty, code):
-    assert_error_response(register(editor, **{empty: ""}), 400, code)
+def test_empty_agent_id_or_capability_returns_400(editor, member, code):
+    assert_error_response(register(editor, **{member: ""}), 400, code)
 
 
-def test_agent_and_capability_are_needed(editor):
+def test_agent_id_and_capability_are_required(editor):
     body = assert_error_response(
         editor.post(REGISTRY, {}, format="json"), 400, "INVALID_BODY"
     )
@@ -329,34 +342,38 @@ def test_agent_and_capability_are_needed(editor):
 
 
 @pytest.mark.parametrize("raw", ["", "{", "[]", "null", '"a"', '{"priority": NaN}'])
-def test_a_body_that_is_no_object_is_refused(editor, raw):
-    json = "application/json"
-    answers = [
-        editor.post(REGISTRY, raw, content_type=json),
-        editor.put(f"{REGISTRY}/{RegistrationFactory().pk}", raw, content_type=json),
+def test_body_that_is_not_an_object_returns_400(editor, raw):
+    content_type = "application/json"
+    responses = [
+        editor.post(REGISTRY, raw, content_type=content_type),
+        editor.put(
+            f"{REGISTRY}/{RegistrationFactory().pk}", raw, content_type=content_type
+        ),
     ]
 
-    for answer in answers:
-        assert_error_response(answer, 400, "INVALID_BODY")
+    for response in responses:
+        assert_error_response(response, 400, "INVALID_BODY")
 
 
-def test_no_other_type_of_body_is_taken(editor):
-    answer = editor.post(REGISTRY, {"agent_id": "a"}, format="multipart")
+def test_unsupported_content_type_returns_415(editor):
+    response = editor.post(REGISTRY, {"agent_id": "a"}, format="multipart")
 
-    assert_error_response(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+    assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_writes_take_no_parameters(editor):
-    known = RegistrationFactory()
-    answers = [
+def test_write_with_unknown_parameter_returns_400(editor):
+    registration = RegistrationFactory()
+    responses = [
         editor.post(f"{REGISTRY}?force=true", {}, format="json"),
-        editor.put(f"{REGISTRY}/{known.pk}?force=true", {"priority": 1}, format="json"),
-        unregister(editor, known, "?force=true"),
-        unregister(editor, known, "?drain=yes"),
+        editor.put(
+            f"{REGISTRY}/{registration.pk}?force=true", {"priority": 1}, format="json"
+        ),
+        unregister(editor, registration, "?force=true"),
+        unregister(editor, registration, "?drain=yes"),
     ]
 
-    for answer in answers:
-        assert_error_response(answer, 400, "INVALID_PARAMETER")
+    for response in responses:
+        assert_error_response(response, 400, "INVALID_PARAMETER")
     assert CapabilityRegistration.objects.get().priority == 50
 
 
@@ -377,140 +394,150 @@ def test_writes_take_no_parameters(editor):
     ],
     ids=str,
 )
-def test_an_update_changes_what_it_names_and_nothing_else(editor, changes):
-    known = RegistrationFactory(metadata={"a": 1})
-    before = change(editor, known, priority=50).json()
-    after = change(editor, known, **changes).json()
+def test_update_changes_only_submitted_members(editor, changes):
+    registration = RegistrationFactory(metadata={"a": 1})
+    before = update(editor, registration, priority=50).json()
+    after = update(editor, registration, **changes).json()
 
     times = ("updated_at", "last_updated")
     expected = before | changes | {name: after[name] for name in times}
     assert after == expected
 
 
-def test_true_is_not_one(editor):
-    known = RegistrationFactory(metadata={"gpu": 1})
+def test_update_from_one_to_true_is_stored(editor):
+    registration = RegistrationFactory(metadata={"gpu": 1})
 
     assert (
-        change(editor, known, metadata={"gpu": True}).json()["metadata"]["gpu"] is True
+        update(editor, registration, metadata={"gpu": True}).json()["metadata"]["gpu"]
+        is True
     )
 
 
-def test_an_update_tells_when_it_was(editor):
+def test_update_sets_updated_at(editor):
     long_ago = timezone.now() - timedelta(days=1)
-    known = RegistrationFactory(registered_at=long_ago, updated_at=long_ago)
-    told = change(editor, known, priority=3).json()
+    registration = RegistrationFactory(registered_at=long_ago, updated_at=long_ago)
+    body = update(editor, registration, priority=3).json()
 
-    assert told["registered_at"] < told["updated_at"] == told["last_updated"]
-
-
-def test_an_empty_url_takes_the_health_check_away(editor):
-    known = RegistrationFactory(health_check_url="/health")
-
-    assert change(editor, known, health_check_url="").json()["health_check_url"] is None
+    assert body["registered_at"] < body["updated_at"] == body["last_updated"]
 
 
-def test_another_url_forgets_what_the_old_one_said(editor):
-    known = RegistrationFactory(
+def test_empty_health_check_url_removes_health_check(editor):
+    registration = RegistrationFactory(health_check_url="/health")
+
+    assert (
+        update(editor, registration, health_check_url="").json()["health_check_url"]
+        is None
+    )
+
+
+def test_new_health_check_url_resets_health(editor):
+    registration = RegistrationFactory(
         health_check_url="/old",
         next_check_at=timezone.now(),
         check_state=Status.OFFLINE,
         check_failures=3,
         checked_at=timezone.now(),
     )
-    told = change(editor, known, health_check_url="/new").json()
+    body = update(editor, registration, health_check_url="/new").json()
 
-    assert (told["status"], told["last_health_check"]) == ("active", None)
+    assert (body["status"], body["last_health_check"]) == ("active", None)
 
 
-def test_an_update_of_nothing_is_refused(editor):
-    assert_error_response(change(editor, RegistrationFactory()), 400, "INVALID_BODY")
+def test_empty_update_returns_400(editor):
+    assert_error_response(update(editor, RegistrationFactory()), 400, "INVALID_BODY")
 
 
 @pytest.mark.parametrize("name", ["agent_id", "capability"])
-def test_whose_offer_it_is_never_changes(editor, name):
-    known = RegistrationFactory(capability="web-search")
-    answer = change(editor, known, priority=1, **{name: "data-analysis"})
+def test_agent_and_capability_cannot_be_changed(editor, name):
+    registration = RegistrationFactory(capability="web-search")
+    response = update(editor, registration, priority=1, **{name: "data-analysis"})
 
-    body = assert_error_response(answer, 400, "INVALID_BODY")
+    body = assert_error_response(response, 400, "INVALID_BODY")
     assert body["error"] == f"{name} cannot be changed"
-    same = change(editor, known, priority=1, **{name: getattr(known, name)})
-    assert same.json()["priority"] == 1
+    unchanged = update(
+        editor, registration, priority=1, **{name: getattr(registration, name)}
+    )
+    assert unchanged.json()["priority"] == 1
 
 
 @pytest.mark.parametrize("status", ["active", "inactive", "draining"])
-def test_a_status_can_be_set(editor, status):
-    assert change(editor, RegistrationFactory(), status=status).json()["status"] == (
+def test_status_can_be_set(editor, status):
+    assert update(editor, RegistrationFactory(), status=status).json()["status"] == (
         status
     )
 
 
 @pytest.mark.parametrize("status", ["unhealthy", "healthy", "Active", "", None, True])
-def test_no_other_status_can(editor, status):
-    answer = change(editor, RegistrationFactory(), status=status)
-    body = assert_error_response(answer, 400, "INVALID_BODY")
+def test_invalid_status_returns_400(editor, status):
+    response = update(editor, RegistrationFactory(), status=status)
+    body = assert_error_response(response, 400, "INVALID_BODY")
 
     assert list(body["details"]["errors"]) == ["status"]
 
 
 @pytest.mark.parametrize("status", ["inactive", "draining"])
-def test_who_is_set_aside_gets_no_traffic_until_active_again(editor, status):
-    known = RegistrationFactory()
-    change(editor, known, status=status)
-    aside = find(editor)
-    change(editor, known, status="active")
+def test_inactive_or_draining_provider_gets_no_traffic_until_active(editor, status):
+    registration = RegistrationFactory()
+    update(editor, registration, status=status)
+    decision = get_decision(editor)
+    update(editor, registration, status="active")
 
-    assert (aside["providers"], aside["total_providers"]) == ([], 1)
-    assert aside["healthy_providers"] == 0
-    assert find(editor)["providers"][0]["registration_id"] == known.pk
+    assert (decision["providers"], decision["total_providers"]) == ([], 1)
+    assert decision["healthy_providers"] == 0
+    assert get_decision(editor)["providers"][0]["registration_id"] == registration.pk
 
 
-def test_a_new_priority_counts_at_once(editor):
+def test_changed_priority_applies_immediately(editor):
     first, second = RegistrationFactory(priority=60), RegistrationFactory()
-    change(editor, second, priority=70)
+    update(editor, second, priority=70)
 
-    order = [one["registration_id"] for one in find(editor)["providers"]]
-    assert order == [second.pk, first.pk]
+    registration_ids = [
+        provider["registration_id"] for provider in get_decision(editor)["providers"]
+    ]
+    assert registration_ids == [second.pk, first.pk]
 
 
 @pytest.mark.parametrize("key", ["cap-reg-0000000000000000", "data-analysis", "%00"])
-def test_an_unknown_registration_is_not_found(editor, key):
+def test_update_of_unknown_registration_returns_404(editor, key):
     RegistrationFactory()
-    answer = editor.put(f"{REGISTRY}/{key}", {"priority": 1}, format="json")
+    response = editor.put(f"{REGISTRY}/{key}", {"priority": 1}, format="json")
 
-    assert_error_response(answer, 404, "REGISTRATION_NOT_FOUND")
+    assert_error_response(response, 404, "REGISTRATION_NOT_FOUND")
 
 
 # Unregistering
 
 
 @pytest.mark.parametrize("name", ["agent_id", "agent_key"])
-def test_an_offer_is_taken_back_and_can_be_made_again(editor, name):
-    known = RegistrationFactory()
+def test_unregistered_capability_can_be_registered_again(editor, name):
+    registration = RegistrationFactory()
     other = RegistrationFactory()
-    agent_id = known.agent_id if name == "agent_id" else known.entry.agent_key
-    answer = editor.delete(f"{REGISTRY}/{agent_id}/data-analysis")
+    agent_id = (
+        registration.agent_id if name == "agent_id" else registration.entry.agent_key
+    )
+    response = editor.delete(f"{REGISTRY}/{agent_id}/data-analysis")
 
-    assert answer.status_code == 204
+    assert response.status_code == 204
     assert CapabilityRegistration.objects.get() == other
-    assert register(editor, known.entry).status_code == 201
+    assert register(editor, registration.entry).status_code == 201
 
 
-def test_an_offer_taken_back_twice_is_not_found(editor):
-    known = RegistrationFactory()
-    unregister(editor, known)
+def test_second_unregister_returns_404(editor):
+    registration = RegistrationFactory()
+    unregister(editor, registration)
     body = assert_error_response(
-        unregister(editor, known), 404, "REGISTRATION_NOT_FOUND"
+        unregister(editor, registration), 404, "REGISTRATION_NOT_FOUND"
     )
 
-    told = {"agent_id": known.agent_id, "capability": "data-analysis"}
-    assert body["details"] == told
+    expected = {"agent_id": registration.agent_id, "capability": "data-analysis"}
+    assert body["details"] == expected
 
 
-def test_no_capability_is_called_health_and_so_none_is_found(editor):
-    known = RegistrationFactory()
-    answer = editor.delete(f"{REGISTRY}/{known.agent_id}/health")
+def test_unregister_of_reserved_name_returns_404(editor):
+    registration = RegistrationFactory()
+    response = editor.delete(f"{REGISTRY}/{registration.agent_id}/health")
 
-    assert_error_response(answer, 404, "REGISTRATION_NOT_FOUND")
+    assert_error_response(response, 404, "REGISTRATION_NOT_FOUND")
 
 
 @pytest.mark.parametrize(
@@ -522,36 +549,36 @@ def test_no_capability_is_called_health_and_so_none_is_found(editor):
         "http://metadata.google.internal/",
     ],
 )
-def test_a_health_check_that_leads_inside_is_refused_at_once(editor, url):
-    answer = register(editor, health_check_url=url)
-    body = assert_error_response(answer, 400, "INVALID_BODY")
+def test_health_check_url_with_private_address_returns_400(editor, url):
+    response = register(editor, health_check_url=url)
+    body = assert_error_response(response, 400, "INVALID_BODY")
 
     assert "public address" in str(body["details"])
 
 
-def test_one_in_a_network_that_is_allowed_is_not(editor, settings):
+def test_health_check_url_in_allowed_network_is_accepted(editor, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
 
     assert register(editor, health_check_url="http://127.0.0.1/").status_code == 201
 
 
 @pytest.mark.parametrize("agent_id", [uuid4(), "nobody", "%00", "x" * 300])
-def test_an_offer_of_an_unknown_agent_cannot_be_taken_back(editor, agent_id):
-    answer = editor.delete(f"{REGISTRY}/{agent_id}/data-analysis")
+def test_unregister_with_unknown_agent_returns_404(editor, agent_id):
+    response = editor.delete(f"{REGISTRY}/{agent_id}/data-analysis")
 
-    assert_error_response(answer, 404, "AGENT_NOT_FOUND")
+    assert_error_response(response, 404, "AGENT_NOT_FOUND")
 
 
 @pytest.mark.parametrize("name", ["web-search", "No-Name", "%00", "x" * 300])
-def test_an_offer_never_made_cannot_be_taken_back(editor, name):
-    answer = editor.delete(f"{REGISTRY}/{RegistrationFactory().agent_id}/{name}")
+def test_unregister_of_unknown_capability_returns_404(editor, name):
+    response = editor.delete(f"{REGISTRY}/{RegistrationFactory().agent_id}/{name}")
 
-    assert_error_response(answer, 404, "REGISTRATION_NOT_FOUND")
+    assert_error_response(response, 404, "REGISTRATION_NOT_FOUND")
 
 
-def test_an_agent_takes_its_offers_with_it(admin):
-    known = RegistrationFactory()
-    admin.delete(f"/api/v1/catalog/{known.entry_id}")
+def test_deleting_agent_deletes_its_registrations(admin):
+    registration = RegistrationFactory()
+    admin.delete(f"/api/v1/catalog/{registration.entry_id}")
 
     assert not CapabilityRegistration.objects.exists()
 
@@ -559,55 +586,64 @@ def test_an_agent_takes_its_offers_with_it(admin):
 # Draining
 
 
-def drain_time_is_over():
-    over = timezone.now() - timedelta(seconds=1)
-    CapabilityRegistration.objects.update(drain_until=over)
+def expire_drain():
+    past = timezone.now() - timedelta(seconds=1)
+    CapabilityRegistration.objects.update(drain_until=past)
 
 
-def test_draining_takes_traffic_away_at_once(editor):
-    drained = RegistrationFactory(priority=1000)
-    stays = RegistrationFactory(priority=1)
-    answer = unregister(editor, drained, "?drain=true")
+def test_draining_provider_gets_no_new_traffic(editor):
+    draining = RegistrationFactory(priority=1000)
+    remaining = RegistrationFactory(priority=1)
+    response = unregister(editor, draining, "?drain=true")
 
-    told = find(editor, "include_unhealthy=true")
-    statuses = [(p["registration_id"], p["status"]) for p in told["providers"]]
-    assert (answer.status_code, answer.content) == (204, b"")
-    assert statuses == [(stays.pk, "active"), (drained.pk, "draining")]
-    assert (told["total_providers"], told["healthy_providers"]) == (2, 1)
-    assert [p["registration_id"] for p in find(editor)["providers"]] == [stays.pk]
+    decision = get_decision(editor, "include_unhealthy=true")
+    statuses = [
+        (provider["registration_id"], provider["status"])
+        for provider in decision["providers"]
+    ]
+    assert (response.status_code, response.content) == (204, b"")
+    assert statuses == [(remaining.pk, "active"), (draining.pk, "draining")]
+    assert (decision["total_providers"], decision["healthy_providers"]) == (2, 1)
+    assert [
+        provider["registration_id"] for provider in get_decision(editor)["providers"]
+    ] == [remaining.pk]
 
 
 STRATEGIES = ["priority", "load_balance", "least_loaded", "fastest_response"]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_who_drains_is_never_first(editor, strategy):
-    drained = RegistrationFactory(priority=1000, response_time_avg_ms=1)
-    stays = RegistrationFactory(priority=0)
-    unregister(editor, drained, "?drain=true")
+def test_draining_provider_is_never_first(editor, strategy):
+    draining = RegistrationFactory(priority=1000, response_time_avg_ms=1)
+    remaining = RegistrationFactory(priority=0)
+    unregister(editor, draining, "?drain=true")
     query = f"routing_strategy={strategy}&include_unhealthy=true"
-    firsts = {find(editor, query)["providers"][0]["agent_id"] for _ in range(10)}
+    first_agents = {
+        get_decision(editor, query)["providers"][0]["agent_id"] for _ in range(10)
+    }
 
-    assert firsts == {stays.agent_id}
+    assert first_agents == {remaining.agent_id}
 
 
-def test_draining_ends_after_the_time_that_is_set(editor, settings):
+def test_drained_registration_is_removed_after_drain_seconds(editor, settings):
     settings.AGENTLENS_DRAIN_SECONDS = 5
-    drained = RegistrationFactory()
-    unregister(editor, drained, "?drain=true")
+    registration = RegistrationFactory()
+    unregister(editor, registration, "?drain=true")
 
-    drained.refresh_from_db()
-    assert timedelta(0) < drained.drain_until - timezone.now() <= timedelta(seconds=5)
+    registration.refresh_from_db()
+    assert (
+        timedelta(0) < registration.drain_until - timezone.now() <= timedelta(seconds=5)
+    )
     assert remove_drained() == 0
-    drain_time_is_over()
+    expire_drain()
     assert remove_drained() == 1
     assert not CapabilityRegistration.objects.exists()
 
 
-def test_who_has_drained_is_seen_nowhere_even_before_it_is_swept(editor):
-    drained = RegistrationFactory()
-    unregister(editor, drained, "?drain=true")
-    drain_time_is_over()
+def test_drained_registration_is_hidden_before_cleanup(editor):
+    registration = RegistrationFactory()
+    unregister(editor, registration, "?drain=true")
+    expire_drain()
     report = {"load_score": 0.5}
     gone = "CAPABILITY_NOT_FOUND", "REGISTRATION_NOT_FOUND"
 
@@ -615,115 +651,115 @@ def test_who_has_drained_is_seen_nowhere_even_before_it_is_swept(editor):
     assert editor.get(f"{REGISTRY}/health").json()["capabilities"] == []
     assert_error_response(editor.get(f"{REGISTRY}/data-analysis"), 404, gone[0])
     assert_error_response(editor.get(f"{REGISTRY}/data-analysis/health"), 404, gone[0])
-    assert_error_response(change(editor, drained, priority=1), 404, gone[1])
-    assert_error_response(unregister(editor, drained), 404, gone[1])
-    place = f"{REGISTRY}/{drained.pk}/reports"
-    assert_error_response(editor.post(place, report, format="json"), 404, gone[1])
+    assert_error_response(update(editor, registration, priority=1), 404, gone[1])
+    assert_error_response(unregister(editor, registration), 404, gone[1])
+    url = f"{REGISTRY}/{registration.pk}/reports"
+    assert_error_response(editor.post(url, report, format="json"), 404, gone[1])
     assert CapabilityRegistration.objects.exists()
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
-def test_who_has_drained_can_be_registered_again(editor, is_deleted):
-    drained = RegistrationFactory()
-    unregister(editor, drained, "?drain=true")
-    drain_time_is_over()
+def test_drained_capability_can_be_registered_again(editor, is_deleted):
+    registration = RegistrationFactory()
+    unregister(editor, registration, "?drain=true")
+    expire_drain()
     if is_deleted:
         remove_drained()
-    answer = register(editor, drained.entry)
+    response = register(editor, registration.entry)
 
-    assert answer.status_code == 201
-    assert answer.json()["registration_id"] != drained.pk
+    assert response.status_code == 201
+    assert response.json()["registration_id"] != registration.pk
 
 
-def test_who_still_drains_cannot(editor):
-    drained = RegistrationFactory()
-    unregister(editor, drained, "?drain=true")
+def test_draining_capability_cannot_be_registered_again(editor):
+    draining = RegistrationFactory()
+    unregister(editor, draining, "?drain=true")
 
     assert_error_response(
-        register(editor, drained.entry), 409, "DUPLICATE_REGISTRATION"
+        register(editor, draining.entry), 409, "DUPLICATE_REGISTRATION"
     )
 
 
-def test_draining_can_be_called_off(editor):
-    drained = RegistrationFactory()
-    unregister(editor, drained, "?drain=true")
-    told = change(editor, drained, status="active").json()
+def test_setting_active_cancels_draining(editor):
+    draining = RegistrationFactory()
+    unregister(editor, draining, "?drain=true")
+    body = update(editor, draining, status="active").json()
 
-    drained.refresh_from_db()
-    assert (told["status"], drained.drain_until) == ("active", None)
-
-
-def test_asking_again_to_drain_does_not_put_off_the_end(editor):
-    drained = RegistrationFactory()
-    unregister(editor, drained, "?drain=true")
-    drained.refresh_from_db()
-    first = drained.drain_until
-    unregister(editor, drained, "?drain=true")
-
-    drained.refresh_from_db()
-    assert drained.drain_until == first
+    draining.refresh_from_db()
+    assert (body["status"], draining.drain_until) == ("active", None)
 
 
-def test_drain_false_removes_at_once(editor):
+def test_second_drain_request_keeps_first_deadline(editor):
+    draining = RegistrationFactory()
+    unregister(editor, draining, "?drain=true")
+    draining.refresh_from_db()
+    first = draining.drain_until
+    unregister(editor, draining, "?drain=true")
+
+    draining.refresh_from_db()
+    assert draining.drain_until == first
+
+
+def test_unregister_with_drain_false_removes_immediately(editor):
     unregister(editor, RegistrationFactory(), "?drain=false")
 
     assert not CapabilityRegistration.objects.exists()
 
 
-# Who may
+# Permissions
 
 
-def writes(client, known) -> list:
+def send_writes(client, registration) -> list:
     report = {"load_score": 0.5}
     return [
         register(client),
-        change(client, known, priority=1),
-        client.post(f"{REGISTRY}/{known.pk}/reports", report, format="json"),
-        unregister(client, known),
+        update(client, registration, priority=1),
+        client.post(f"{REGISTRY}/{registration.pk}/reports", report, format="json"),
+        unregister(client, registration),
     ]
 
 
-def reads(client) -> list:
-    places = ["", "/health", "/data-analysis", "/data-analysis/health"]
-    return [client.get(REGISTRY + place) for place in places]
+def send_reads(client) -> list:
+    paths = ["", "/health", "/data-analysis", "/data-analysis/health"]
+    return [client.get(REGISTRY + path) for path in paths]
 
 
 @pytest.mark.parametrize("role", ["Editor", "Admin"])
-def test_an_editor_writes(client_for, role):
-    answers = writes(client_for(role), RegistrationFactory())
+def test_write_as_editor_or_admin_succeeds(client_for, role):
+    responses = send_writes(client_for(role), RegistrationFactory())
 
-    assert [answer.status_code for answer in answers] == [201, 200, 204, 204]
+    assert [response.status_code for response in responses] == [201, 200, 204, 204]
 
 
-def test_a_viewer_reads_and_does_not_write(viewer):
-    known = RegistrationFactory()
+def test_write_as_viewer_returns_403(viewer):
+    registration = RegistrationFactory()
 
-    assert [answer.status_code for answer in reads(viewer)] == [200] * 4
-    for answer in writes(viewer, known):
-        assert_error_response(answer, 403, "PERMISSION_DENIED")
+    assert [response.status_code for response in send_reads(viewer)] == [200] * 4
+    for response in send_writes(viewer, registration):
+        assert_error_response(response, 403, "PERMISSION_DENIED")
     assert CapabilityRegistration.objects.get().priority == 50
 
 
-def test_nobody_does_either():
-    known = RegistrationFactory()
-    stranger = APIClient()
+def test_request_without_credentials_returns_401():
+    registration = RegistrationFactory()
+    anonymous = APIClient()
 
-    for answer in [*reads(stranger), *writes(stranger, known)]:
-        assert_error_response(answer, 401, "NOT_AUTHENTICATED")
+    for response in [*send_reads(anonymous), *send_writes(anonymous, registration)]:
+        assert_error_response(response, 401, "NOT_AUTHENTICATED")
 
 
-def test_anonymous_reading_opens_reads_and_nothing_else(settings):
+def test_anonymous_read_setting_allows_only_reads(settings):
     settings.AGENTLENS_ANONYMOUS_READ = True
-    known = RegistrationFactory()
-    stranger = APIClient()
+    registration = RegistrationFactory()
+    anonymous = APIClient()
 
-    assert [answer.status_code for answer in reads(stranger)] == [200] * 4
-    for answer in writes(stranger, known):
-        assert_error_response(answer, 401, "NOT_AUTHENTICATED")
+    assert [response.status_code for response in send_reads(anonymous)] == [200] * 4
+    for response in send_writes(anonymous, registration):
+        assert_error_response(response, 401, "NOT_AUTHENTICATED")
 
 
 @pytest.mark.parametrize(
-    ("method", "place"),
+    ("method", "path"),
     [
         ("PATCH", ""),
         ("DELETE", ""),
@@ -734,18 +770,18 @@ def test_anonymous_reading_opens_reads_and_nothing_else(settings):
         ("GET", "/some-agent/data-analysis"),
     ],
 )
-def test_no_other_method_is_answered(admin, method, place):
-    answer = admin.generic(method, REGISTRY + place)
+def test_unsupported_method_returns_405(admin, method, path):
+    response = admin.generic(method, REGISTRY + path)
 
-    assert_error_response(answer, 405, "METHOD_NOT_ALLOWED")
-
-
-# At once
+    assert_error_response(response, 405, "METHOD_NOT_ALLOWED")
 
 
-def register_in_thread(secret: str, agent_id: str) -> int:
+# Concurrency
+
+
+def register_in_thread(token: str, agent_id: str) -> int:
     client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
     body = {"agent_id": agent_id, "capability": "data-analysis"}
     try:
         return client.post(REGISTRY, body, format="json").status_code
@@ -754,52 +790,55 @@ def register_in_thread(secret: str, agent_id: str) -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_twenty_at_once_one_is_registered_and_nineteen_are_told_so():
-    _, secret = AuthToken.objects.create(UserFactory(role="Editor"))
+def test_concurrent_registrations_create_one_and_return_409_for_others():
+    _, token = AuthToken.objects.create(UserFactory(role="Editor"))
     agent_id = str(CatalogEntryFactory().pk)
     with ThreadPoolExecutor(20) as pool:
-        asked = [pool.submit(register_in_thread, secret, agent_id) for _ in range(20)]
-        answers = [one.result() for one in asked]
+        futures = [pool.submit(register_in_thread, token, agent_id) for _ in range(20)]
+        statuses = [future.result() for future in futures]
 
-    assert sorted(answers) == [201] + [409] * 19
+    assert sorted(statuses) == [201] + [409] * 19
     assert CapabilityRegistration.objects.count() == 1
 
 
-def churn_in_thread(secret, agent_id):
-    """Register and take back the same as others do, again and again."""
+def register_and_unregister_in_thread(token, agent_id):
+    """Register and unregister the same capability ten times."""
     client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
     body = {"agent_id": agent_id, "capability": "data-analysis"}
-    answers = []
+    statuses = []
     try:
         for _ in range(10):
-            made = client.post(REGISTRY, body, format="json")
-            gone = client.delete(f"{REGISTRY}/{agent_id}/data-analysis")
-            answers.append((made.status_code, gone.status_code))
+            registered = client.post(REGISTRY, body, format="json")
+            deleted = client.delete(f"{REGISTRY}/{agent_id}/data-analysis")
+            statuses.append((registered.status_code, deleted.status_code))
     finally:
         connections.close_all()
-    return answers
+    return statuses
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_registers_while_others_come_and_go_is_told_one_or_the_other():
-    _, secret = AuthToken.objects.create(UserFactory(role="Editor"))
+def test_concurrent_register_and_unregister_return_expected_statuses():
+    _, token = AuthToken.objects.create(UserFactory(role="Editor"))
     agent_id = str(CatalogEntryFactory().pk)
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(churn_in_thread, secret, agent_id) for _ in range(8)]
-        answers = [pair for one in asked for pair in one.result()]
+        futures = [
+            pool.submit(register_and_unregister_in_thread, token, agent_id)
+            for _ in range(8)
+        ]
+        statuses = [pair for future in futures for pair in future.result()]
 
-    assert {made for made, _ in answers} <= {201, 409}
-    assert {gone for _, gone in answers} <= {204, 404}
+    assert {registered for registered, _ in statuses} <= {201, 409}
+    assert {deleted for _, deleted in statuses} <= {204, 404}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_twenty_at_once_one_takes_the_place_of_who_has_drained():
-    _, secret = AuthToken.objects.create(UserFactory(role="Editor"))
+def test_concurrent_registrations_replace_drained_registration_once():
+    _, token = AuthToken.objects.create(UserFactory(role="Editor"))
     drained = RegistrationFactory(intent="draining", drain_until=timezone.now())
     with ThreadPoolExecutor(20) as pool:
-        arguments = [secret] * 20, [drained.agent_id] * 20
-        answers = list(pool.map(register_in_thread, *arguments))
+        arguments = [token] * 20, [drained.agent_id] * 20
+        responses = list(pool.map(register_in_thread, *arguments))
 
-    assert sorted(answers) == [201] + [409] * 19
+    assert sorted(responses) == [201] + [409] * 19
     assert CapabilityRegistration.objects.get() != drained

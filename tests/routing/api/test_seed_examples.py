@@ -1,7 +1,7 @@
-"""Every example of seed 001, field for field; ids and times are our own.
+"""The examples of the specification of the registry, member by member.
 
-What is told beyond the seed is named here, and comes from the seed's own types:
-`SUPERSET`, all of `PERFORMANCE_METRICS`, `code` beside an error.
+Responses have more members than the examples: `ADDITIONAL_MEMBERS`, all of
+`PERFORMANCE_METRICS`, and `code` beside an error.
 """
 
 import re
@@ -15,14 +15,19 @@ from catalog.models import Status
 from routing.models import RequestSecond
 from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
-from tests.probes import failed, well
+from tests.probes import failure, success
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
 
 REGISTRY = "/api/v1/registry/capabilities"
-SUPERSET = {"updated_at", "last_updated", "registered_at", "last_health_check"}
-SUPERSET |= {"health_check_url"}
+ADDITIONAL_MEMBERS = {
+    "updated_at",
+    "last_updated",
+    "registered_at",
+    "last_health_check",
+}
+ADDITIONAL_MEMBERS |= {"health_check_url"}
 PERFORMANCE_METRICS = [
     "response_time_avg",
     "response_time_p95",
@@ -42,30 +47,35 @@ METADATA = {
     "max_file_size": "10MB",
     "processing_time": "fast",
 }
-CHECKED = datetime(2025, 9, 10, 15, 30, tzinfo=UTC)
-MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+LAST_CHECK = datetime(2025, 9, 10, 15, 30, tzinfo=UTC)
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
-def offer(agent_name: str, capability: str = "data-analysis", **members):
+def create_provider(agent_name: str, capability: str = "data-analysis", **members):
     return RegistrationFactory(
         entry__display_name=agent_name, capability=capability, **members
     )
 
 
-def report(client, registration, ok: int, not_ok: int, took_ms: int, **gauges):
-    outcomes = [{"ok": n < ok, "response_time_ms": took_ms} for n in range(ok + not_ok)]
-    place = f"{REGISTRY}/{registration.pk}/reports"
-    answer = client.post(place, {"outcomes": outcomes} | gauges, format="json")
-    assert answer.status_code == 204
+def send_report(
+    client, registration, successes: int, failures: int, response_time_ms: int, **gauges
+):
+    outcomes = [
+        {"ok": n < successes, "response_time_ms": response_time_ms}
+        for n in range(successes + failures)
+    ]
+    url = f"{REGISTRY}/{registration.pk}/reports"
+    response = client.post(url, {"outcomes": outcomes} | gauges, format="json")
+    assert response.status_code == 204
 
 
-def without(told: dict, *names: str) -> dict:
-    return {name: value for name, value in told.items() if name not in names}
+def remove_members(members: dict, *names: str) -> dict:
+    return {name: value for name, value in members.items() if name not in names}
 
 
-def test_registering(editor):
+def test_register_example(editor):
     entry = CatalogEntryFactory(display_name="DataAnalyzer")
-    body = {
+    payload = {
         "agent_id": str(entry.pk),
         "capability": "data-analysis",
         "version": "1.0.0",
@@ -73,12 +83,12 @@ def test_registering(editor):
         "metadata": METADATA,
         "health_check_url": "/api/v1/config-agents/{agent_id}/health",
     }
-    answer = editor.post(REGISTRY, body, format="json")
-    told = answer.json()
+    response = editor.post(REGISTRY, payload, format="json")
+    body = response.json()
 
-    assert answer.status_code == 201
-    assert without(told, *SUPERSET) == {
-        "registration_id": told["registration_id"],
+    assert response.status_code == 201
+    assert remove_members(body, *ADDITIONAL_MEMBERS) == {
+        "registration_id": body["registration_id"],
         "agent_id": str(entry.pk),
         "capability": "data-analysis",
         "version": "1.0.0",
@@ -86,17 +96,17 @@ def test_registering(editor):
         "status": "active",
         "metadata": METADATA,
     }
-    assert set(told) > SUPERSET
-    assert re.fullmatch(r"cap-reg-[0-9a-f]+", told["registration_id"])
-    assert MOMENT.fullmatch(told["registered_at"])
-    assert told["registered_at"] == told["updated_at"] == told["last_updated"]
-    assert told["last_health_check"] is None
-    assert told["health_check_url"] == body["health_check_url"]
+    assert set(body) > ADDITIONAL_MEMBERS
+    assert re.fullmatch(r"cap-reg-[0-9a-f]+", body["registration_id"])
+    assert TIMESTAMP.fullmatch(body["registered_at"])
+    assert body["registered_at"] == body["updated_at"] == body["last_updated"]
+    assert body["last_health_check"] is None
+    assert body["health_check_url"] == payload["health_check_url"]
 
 
-def test_registering_an_external_agent(editor):
+def test_register_external_agent_example(editor):
     entry = CatalogEntryFactory()
-    offered = {
+    members = {
         "capability": "data-analysis",
         "priority": 90,
         "metadata": {
@@ -106,30 +116,33 @@ def test_registering_an_external_agent(editor):
         },
         "health_check_url": "https://analyzer.example.com/health",
     }
-    body = offered | {"agent_id": entry.agent_key}
-    told = editor.post(REGISTRY, body, format="json").json()
+    payload = members | {"agent_id": entry.agent_key}
+    body = editor.post(REGISTRY, payload, format="json").json()
 
-    assert told.items() >= offered.items()
-    assert (told["agent_id"], told["version"]) == (str(entry.pk), "1.0.0")
+    assert body.items() >= members.items()
+    assert (body["agent_id"], body["version"]) == (str(entry.pk), "1.0.0")
 
 
 @pytest.fixture
 def analyzer(editor):
-    """The seed's first provider: 95 of 100 requests went well, 45 of late."""
+    """Create the first provider of the specification.
+
+    95 of its 100 requests succeeded, 45 of them in the last hour.
+    """
     metadata = METADATA | {"specializations": ["sales_analysis", "financial_reporting"]}
-    one = offer("DataAnalyzer", priority=100, metadata=metadata)
-    report(editor, one, 50, 5, 1200)
+    registration = create_provider("DataAnalyzer", priority=100, metadata=metadata)
+    send_report(editor, registration, 50, 5, 1200)
     RequestSecond.objects.update(second=F("second") - 2 * 3600)
-    report(editor, one, 45, 0, 1200, load_score=0.3)
-    health.record_probe(one.entry, well(60, CHECKED))
-    return one
+    send_report(editor, registration, 45, 0, 1200, load_score=0.3)
+    health.record_probe(registration.entry, success(60, LAST_CHECK))
+    return registration
 
 
-def test_discovering(editor, viewer, analyzer):
-    second = offer("AdvancedAnalyzer", version="2.0.0", priority=80)
-    report(editor, second, 49, 1, 2100, load_score=0.7)
-    third = offer("ImageProcessor", "image-processing")
-    report(editor, third, 23, 2, 3500, load_score=0.1)
+def test_list_example(editor, viewer, analyzer):
+    second = create_provider("AdvancedAnalyzer", version="2.0.0", priority=80)
+    send_report(editor, second, 49, 1, 2100, load_score=0.7)
+    third = create_provider("ImageProcessor", "image-processing")
+    send_report(editor, third, 23, 2, 3500, load_score=0.1)
 
     assert viewer.get(REGISTRY).json() == {
         "capabilities": [
@@ -183,11 +196,11 @@ def test_discovering(editor, viewer, analyzer):
     }
 
 
-def test_discovering_with_metadata(viewer, analyzer):
-    told = viewer.get(f"{REGISTRY}?include_metadata=true").json()
-    metrics = told["capabilities"][0]["providers"][0].pop("performance_metrics")
+def test_list_with_metadata_example(viewer, analyzer):
+    page = viewer.get(f"{REGISTRY}?include_metadata=true").json()
+    metrics = page["capabilities"][0]["providers"][0].pop("performance_metrics")
 
-    assert told == {
+    assert page == {
         "capabilities": [
             {
                 "capability": "data-analysis",
@@ -217,31 +230,31 @@ def test_discovering_with_metadata(viewer, analyzer):
         "offset": 0,
     }
     assert list(metrics) == PERFORMANCE_METRICS
-    seeds = {"load_score": 0.3, "response_time_avg": "1.2s"}
-    seeds |= {"success_rate": 0.95, "requests_last_hour": 45}
-    assert metrics.items() >= seeds.items()
+    expected = {"load_score": 0.3, "response_time_avg": "1.2s"}
+    expected |= {"success_rate": 0.95, "requests_last_hour": 45}
+    assert metrics.items() >= expected.items()
 
 
-def test_finding(editor, viewer):
-    metadata = without(METADATA, "processing_time")
-    one = offer("DataAnalyzer", priority=100, metadata=metadata)
-    report(editor, one, 19, 1, 1200, load_score=0.3)
-    health.record_probe(one.entry, well(60, CHECKED))
-    told = viewer.get(f"{REGISTRY}/data-analysis").json()
-    metrics = told["providers"][0].pop("performance_metrics")
+def test_routing_decision_example(editor, viewer):
+    metadata = remove_members(METADATA, "processing_time")
+    registration = create_provider("DataAnalyzer", priority=100, metadata=metadata)
+    send_report(editor, registration, 19, 1, 1200, load_score=0.3)
+    health.record_probe(registration.entry, success(60, LAST_CHECK))
+    decision = viewer.get(f"{REGISTRY}/data-analysis").json()
+    metrics = decision["providers"][0].pop("performance_metrics")
 
     assert list(metrics) == PERFORMANCE_METRICS
-    assert told == {
+    assert decision == {
         "capability": "data-analysis",
         "providers": [
             {
-                "registration_id": one.pk,
-                "agent_id": str(one.entry_id),
+                "registration_id": registration.pk,
+                "agent_id": str(registration.entry_id),
                 "agent_name": "DataAnalyzer",
                 "version": "1.0.0",
                 "priority": 100,
                 "status": "active",
-                # The seed says 0.85, its formula 100 × 1 × (1 − 0.3).
+                # The example says 0.85, but the formula is 100 × 1 × (1 − 0.3).
                 "routing_score": 70.0,
                 "metadata": {
                     "supported_formats": ["csv", "json", "xlsx"],
@@ -260,28 +273,30 @@ def test_finding(editor, viewer):
     }
 
 
-def test_finding_the_best_provider_as_an_agent_does(editor, viewer):
-    slow, quick = (offer(name, "image-processing") for name in ("Slow", "Quick"))
-    report(editor, slow, 1, 0, 3000)
-    report(editor, quick, 1, 0, 200)
+def test_fastest_provider_example(editor, viewer):
+    slow, fast = (
+        create_provider(name, "image-processing") for name in ("Slow", "Fast")
+    )
+    send_report(editor, slow, 1, 0, 3000)
+    send_report(editor, fast, 1, 0, 200)
     strategy = "routing_strategy=fastest_response"
-    told = viewer.get(f"{REGISTRY}/image-processing?{strategy}").json()
+    decision = viewer.get(f"{REGISTRY}/image-processing?{strategy}").json()
 
-    assert told["providers"][0]["agent_id"] == quick.agent_id
-    assert told["routing_strategy"] == "fastest_response"
+    assert decision["providers"][0]["agent_id"] == fast.agent_id
+    assert decision["routing_strategy"] == "fastest_response"
 
 
-def test_unregistering(editor):
-    one = offer("DataAnalyzer")
-    answer = editor.delete(f"{REGISTRY}/{one.agent_id}/data-analysis")
+def test_unregister_example(editor):
+    registration = create_provider("DataAnalyzer")
+    response = editor.delete(f"{REGISTRY}/{registration.agent_id}/data-analysis")
 
-    assert (answer.status_code, answer.content) == (204, b"")
+    assert (response.status_code, response.content) == (204, b"")
     assert editor.get(REGISTRY).json()["total"] == 0
 
 
-def test_updating(editor):
-    one = offer("DataAnalyzer", priority=100, metadata=METADATA)
-    body = {
+def test_update_example(editor):
+    registration = create_provider("DataAnalyzer", priority=100, metadata=METADATA)
+    payload = {
         "priority": 120,
         "metadata": {
             "supported_formats": ["csv", "json", "xlsx", "parquet"],
@@ -291,33 +306,33 @@ def test_updating(editor):
         },
         "health_check_url": "/api/v1/config-agents/{agent_id}/health/detailed",
     }
-    answer = editor.put(f"{REGISTRY}/{one.pk}", body, format="json")
-    told = answer.json()
+    response = editor.put(f"{REGISTRY}/{registration.pk}", payload, format="json")
+    body = response.json()
 
-    assert answer.status_code == 200
-    assert without(told, *SUPERSET) == {
-        "registration_id": one.pk,
-        "agent_id": str(one.entry_id),
+    assert response.status_code == 200
+    assert remove_members(body, *ADDITIONAL_MEMBERS) == {
+        "registration_id": registration.pk,
+        "agent_id": str(registration.entry_id),
         "capability": "data-analysis",
         "version": "1.0.0",
         "priority": 120,
         "status": "active",
-        "metadata": body["metadata"],
+        "metadata": payload["metadata"],
     }
-    assert set(told) > SUPERSET
-    assert MOMENT.fullmatch(told["updated_at"])
-    assert told["last_updated"] == told["updated_at"]
-    assert told["health_check_url"] == body["health_check_url"]
+    assert set(body) > ADDITIONAL_MEMBERS
+    assert TIMESTAMP.fullmatch(body["updated_at"])
+    assert body["last_updated"] == body["updated_at"]
+    assert body["health_check_url"] == payload["health_check_url"]
 
 
-def test_the_health_of_a_capability(editor, viewer, analyzer):
-    second = offer("AdvancedAnalyzer", priority=80)
-    report(editor, second, 49, 1, 2100)
-    health.record_probe(second.entry, well(80, CHECKED - timedelta(seconds=15)))
-    third = offer("BackupAnalyzer", priority=10)
+def test_capability_health_example(editor, viewer, analyzer):
+    second = create_provider("AdvancedAnalyzer", priority=80)
+    send_report(editor, second, 49, 1, 2100)
+    health.record_probe(second.entry, success(80, LAST_CHECK - timedelta(seconds=15)))
+    third = create_provider("BackupAnalyzer", priority=10)
     for minutes in (7, 6, 5):
-        at = CHECKED - timedelta(minutes=minutes)
-        health.record_probe(third.entry, failed(at, "Connection timeout after 30s"))
+        at = LAST_CHECK - timedelta(minutes=minutes)
+        health.record_probe(third.entry, failure(at, "Connection timeout after 30s"))
 
     assert viewer.get(f"{REGISTRY}/data-analysis/health").json() == {
         "capability": "data-analysis",
@@ -354,18 +369,18 @@ def test_the_health_of_a_capability(editor, viewer, analyzer):
     }
 
 
-WELL, GONE = Status.ACTIVE, Status.OFFLINE
-# The seed lists three of its seven capabilities.
-SEVEN = {
-    "data-analysis": [WELL, WELL],
-    "image-processing": [WELL, GONE],
-    "web-search": [GONE],
-    "code-analysis": [WELL],
-    "report-generation": [WELL, GONE],
-    "text-analysis": [WELL],
-    "translation": [WELL],
+HEALTHY, OFFLINE = Status.ACTIVE, Status.OFFLINE
+# The example lists three of its seven capabilities.
+STATUSES_BY_CAPABILITY = {
+    "data-analysis": [HEALTHY, HEALTHY],
+    "image-processing": [HEALTHY, OFFLINE],
+    "web-search": [OFFLINE],
+    "code-analysis": [HEALTHY],
+    "report-generation": [HEALTHY, OFFLINE],
+    "text-analysis": [HEALTHY],
+    "translation": [HEALTHY],
 }
-LISTED = [
+EXPECTED_CAPABILITIES = [
     {
         "capability": "data-analysis",
         "health": "healthy",
@@ -387,28 +402,28 @@ LISTED = [
 ]
 
 
-def test_the_health_of_all_capabilities(viewer):
-    for capability, states in SEVEN.items():
-        for state in states:
-            RegistrationFactory(capability=capability, entry__status=state)
-    told = viewer.get(f"{REGISTRY}/health").json()
-    capabilities = told.pop("capabilities")
+def test_overall_health_example(viewer):
+    for capability, states in STATUSES_BY_CAPABILITY.items():
+        for status in states:
+            RegistrationFactory(capability=capability, entry__status=status)
+    body = viewer.get(f"{REGISTRY}/health").json()
+    capabilities = body.pop("capabilities")
 
-    assert told == {
+    assert body == {
         "overall_health": "degraded",
         "healthy_capabilities": 4,
         "degraded_capabilities": 2,
         "unhealthy_capabilities": 1,
     }
     assert len(capabilities) == 7
-    assert all(one in capabilities for one in LISTED)
+    assert all(expected in capabilities for expected in EXPECTED_CAPABILITIES)
 
 
-def test_an_error(viewer):
-    offer("DataAnalyzer")
-    offer("ImageProcessor", "image-processing")
-    answer = viewer.get(f"{REGISTRY}/non-existent-capability")
-    body = assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
+def test_error_example(viewer):
+    create_provider("DataAnalyzer")
+    create_provider("ImageProcessor", "image-processing")
+    response = viewer.get(f"{REGISTRY}/non-existent-capability")
+    body = assert_error_response(response, 404, "CAPABILITY_NOT_FOUND")
 
     assert body["error"] == "Capability not found"
     assert body["details"] == {

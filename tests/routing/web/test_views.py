@@ -16,7 +16,7 @@ from routing import rotation, service
 from routing.metrics import Report, RequestOutcome, record_report
 from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import CatalogEntryFactory, UserFactory
-from tests.probes import failed
+from tests.probes import failure
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
@@ -93,7 +93,7 @@ def providers():
         Report([RequestOutcome(True, 120), RequestOutcome(False, 80)] * 5, gauges),
     )
     slow = offered_by("Slow", priority=80)
-    record_probe(slow.entry, failed())
+    record_probe(slow.entry, failure())
     return {
         "quick": quick,
         "slow": slow,
@@ -114,9 +114,9 @@ def test_the_index_shows_every_provider_with_its_figures(reader, providers):
         "Healthy",
         "100",
         "0.3 2 running 7 queued",
-        "100 ms 95 %: 120 ms 99 %: 120 ms",
+        "100 ms p95: 120 ms p99: 120 ms",
         "50 %",
-        "10 10 in a minute",
+        "10 10 in the last minute",
         "–",
         "priority 70 load balance 333.33 least loaded 0.70 fastest response 10",
     ]
@@ -168,15 +168,15 @@ def test_htmx_is_answered_with_the_part_alone(reader, providers):
 def test_an_empty_registry_says_how_to_fill_it(reader):
     page = text_of(reader.get(INDEX))
 
-    assert "Nothing is registered yet" in page
-    assert "Clear the search" not in page
+    assert "No registrations yet" in page
+    assert "Clear search" not in page
 
 
 def test_a_search_that_finds_nothing_can_be_cleared(reader, providers):
     answer = reader.get(INDEX, {"q": "nonsense"})
 
     assert "No capabilities found" in text_of(answer)
-    assert b'href="/registry">Clear the search' in answer.content
+    assert b'href="/registry">Clear search' in answer.content
 
 
 def test_many_capabilities_come_in_pages(reader):
@@ -193,13 +193,13 @@ def test_many_capabilities_come_in_pages(reader):
 def test_what_has_drained_is_gone_before_the_sweep(reader):
     offered_by("Gone", drain_until=timezone.now())
 
-    assert "Nothing is registered yet" in text_of(reader.get(INDEX))
+    assert "No registrations yet" in text_of(reader.get(INDEX))
     assert reader.get(PAGE).status_code == 404
 
 
 NO_TRAFFIC = [
-    ["Away 1.0.0", "Unhealthy", "0", "takes no traffic"],
-    ["Drained 1.0.0", "Healthy draining", "0", "takes no traffic"],
+    ["Away 1.0.0", "Unhealthy", "0", "Receives no requests"],
+    ["Drained 1.0.0", "Healthy draining", "0", "Receives no requests"],
 ]
 
 
@@ -209,22 +209,32 @@ NO_TRAFFIC = [
         (
             "priority",
             [
-                ["Quick 2.0.0", "Healthy", "70", "100 × 1 healthy × (1 − 0.3 load)"],
-                ["Slow 1.0.0", "Degraded", "40", "80 × 0.5 degraded × (1 − 0 load)"],
+                [
+                    "Quick 2.0.0",
+                    "Healthy",
+                    "70",
+                    "Priority 100 × health 1 (healthy) × (1 − load 0.3)",
+                ],
+                [
+                    "Slow 1.0.0",
+                    "Degraded",
+                    "40",
+                    "Priority 80 × health 0.5 (degraded) × (1 − load 0)",
+                ],
             ],
         ),
         (
             "least_loaded",
             [
-                ["Quick 2.0.0", "Healthy", "0.70", "1 − 0.3 load"],
-                ["Slow 1.0.0", "Degraded", "1", "1 − 0 load; degraded"],
+                ["Quick 2.0.0", "Healthy", "0.70", "1 − load 0.3"],
+                ["Slow 1.0.0", "Degraded", "1", "1 − load 0; degraded"],
             ],
         ),
         (
             "fastest_response",
             [
-                ["Quick 2.0.0", "Healthy", "10", "1 s ÷ 100 ms"],
-                ["Slow 1.0.0", "Degraded", "0", "no response time known; degraded"],
+                ["Quick 2.0.0", "Healthy", "10", "1 s ÷ response time 100 ms"],
+                ["Slow 1.0.0", "Degraded", "0", "Response time unknown; degraded"],
             ],
         ),
     ],
@@ -244,11 +254,11 @@ def test_trying_to_balance_shows_weights_and_moves_nothing(reader, providers):
     told = {row[1]: row[3:] for row in rows(first)}
     assert told["Slow 1.0.0"] == [
         "8000",
-        "80 ÷ 0.01 load: 0.0% of all turns; degraded",
+        "0 % share: priority 80 ÷ load 0.01; degraded",
     ]
     assert told["Quick 2.0.0"] == [
         "333.33",
-        "its turn; 100 ÷ 0.3 load: 100.0% of all turns",
+        "Next in rotation (100 % share): priority 100 ÷ load 0.3",
     ]
     assert rotation.peek_turn("data-analysis") == 1
 
@@ -264,7 +274,7 @@ def test_a_trial_by_version_and_metadata(reader):
     assert found(metadata='{"supported_formats": "json"}') == ["Plain"]
     assert set(found(metadata='{"supported_formats": ["csv"]}')) == {"Plain", "Newer"}
     nobody = reader.get(PAGE, {"version": "3.0.0"})
-    assert "Nobody offers this version with this metadata." in text_of(nobody)
+    assert "No provider matches this version and metadata." in text_of(nobody)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +283,7 @@ def test_a_trial_by_version_and_metadata(reader):
         ("{", "metadata_filter is not JSON"),
         ("[1]", "metadata_filter must be a JSON object"),
         ("[" * 1999, "metadata_filter is nested deeper than 64 levels"),
-        ('{"a": 1, "a": 2}', "metadata_filter $ member 'a' is repeated"),
+        ('{"a": 1, "a": 2}', "metadata_filter at $: member 'a' is repeated"),
     ],
     ids=["no JSON", "no object", "too deep", "repeated"],
 )
@@ -291,7 +301,7 @@ def test_after_a_change_one_sees_what_one_was_looking_at(editor, providers):
     answer = editor.post(place, sent, follow=True)
 
     assert answer.redirect_chain == [(f"{PAGE}?strategy=load_balance", 302)]
-    told = "Quick takes no more requests, and is removed in 60 s."
+    told = "Quick receives no new requests and will be removed in 60 s."
     assert told in text_of(answer)
 
 
@@ -305,7 +315,7 @@ def test_editors_change_priority_and_status(editor, providers):
     one = providers["quick"]
     answer = change(editor, one, priority=7, intent="inactive")
     assert answer.redirect_chain == [(PAGE, 302)]
-    assert "Quick was changed." in text_of(answer)
+    assert "Quick was updated." in text_of(answer)
     one.refresh_from_db()
     assert (one.priority, one.intent) == (7, "inactive")
 
@@ -352,7 +362,7 @@ def test_changing_what_is_gone_is_told(editor):
 
     answer = change(editor, gone)
     assert answer.redirect_chain[-1][0] == INDEX
-    assert "This offer was taken back meanwhile." in answer.content.decode()
+    assert "This registration no longer exists." in answer.content.decode()
     assert editor.get(f"/registry/{gone.pk}/change").status_code == 302
 
 

@@ -9,85 +9,88 @@ from capabilities.protocols.agh.cards import (
     warn_brief_mismatch,
 )
 
-from .making import card, paths, read_card
+from .messages import get_paths, make_card, parse_card
 
-LISTS = [
+LIST_MEMBERS = [
     *("profiles_supported", "capabilities"),
     *("artifacts_supported", "trust_modes_supported"),
 ]
 
 
-def errors(stated):
+def get_error_paths(raw):
     problems = Problems()
-    PeerCard.parse(stated, problems)
-    return paths(problems.errors)
+    PeerCard.parse(raw, problems)
+    return get_paths(problems.errors)
 
 
 @pytest.mark.parametrize("peer_id", ["a", "0", "a.b_c-d", "a" * 128, " a\u3000"])
-def test_a_peer_id_of_the_grammar_will_do(peer_id):
-    assert not errors(card(peer_id=peer_id))
+def test_valid_peer_id_is_accepted(peer_id):
+    assert not get_error_paths(make_card(peer_id=peer_id))
 
 
 @pytest.mark.parametrize(
     "peer_id", ["", "A", ".a", "-a", "a b", "ä", "a" * 129, "a\n.b", None, 5]
 )
-def test_another_will_not(peer_id):
-    assert errors(card(peer_id=peer_id)) == ["$.peer_id"]
+def test_invalid_peer_id_is_an_error(peer_id):
+    assert get_error_paths(make_card(peer_id=peer_id)) == ["$.peer_id"]
 
 
-@pytest.mark.parametrize("key", LISTS)
+@pytest.mark.parametrize("key", LIST_MEMBERS)
 @pytest.mark.parametrize("value", [None, "a", {}, 0])
-def test_lists_are_required_and_never_null(key, value):
-    assert errors(card(**{key: value})) == [f"$.{key}"]
+def test_list_members_must_be_lists(key, value):
+    assert get_error_paths(make_card(**{key: value})) == [f"$.{key}"]
 
 
-@pytest.mark.parametrize("key", LISTS)
-def test_a_missing_list_is_an_error_and_an_empty_one_is_none(key):
-    wanting = {k: v for k, v in card().items() if k != key}
+@pytest.mark.parametrize("key", LIST_MEMBERS)
+def test_missing_list_is_an_error_and_empty_list_is_valid(key):
+    incomplete = {k: v for k, v in make_card().items() if k != key}
 
-    assert errors(wanting) == [f"$.{key}"]
-    assert not errors(card(**{key: []}))
-
-
-@pytest.mark.parametrize("key", LISTS)
-def test_items_are_trimmed_and_blanks_dropped(key):
-    read = read_card(**{key: [" a ", "", "\u2003", "b", "a"]})
-
-    assert getattr(read, key) == ("a", "b", "a")
+    assert get_error_paths(incomplete) == [f"$.{key}"]
+    assert not get_error_paths(make_card(**{key: []}))
 
 
-@pytest.mark.parametrize("key", LISTS)
-def test_an_item_that_is_no_text_is_an_error_at_its_place(key):
-    assert errors(card(**{key: ["a", 5]})) == [f"$.{key}[1]"]
+@pytest.mark.parametrize("key", LIST_MEMBERS)
+def test_list_items_are_trimmed_and_blanks_dropped(key):
+    parsed = parse_card(**{key: [" a ", "", "\u2003", "b", "a"]})
+
+    assert getattr(parsed, key) == ("a", "b", "a")
+
+
+@pytest.mark.parametrize("key", LIST_MEMBERS)
+def test_list_item_of_another_type_is_an_error_with_path(key):
+    assert get_error_paths(make_card(**{key: ["a", 5]})) == [f"$.{key}[1]"]
 
 
 @pytest.mark.parametrize(
-    ("stated", "name"),
+    ("display_name", "expected"),
     [(None, ""), ("", ""), (" \n", ""), ("Designer", "Designer"), (" D ", " D ")],
 )
-def test_a_display_name_is_kept_unless_blank(stated, name):
-    assert read_card(display_name=stated).display_name == name
+def test_display_name_is_empty_if_blank(display_name, expected):
+    assert parse_card(display_name=display_name).display_name == expected
 
 
-def test_a_display_name_is_a_text_and_ext_an_object():
-    assert errors(card(display_name=5, ext=[])) == ["$.display_name", "$.ext"]
-    assert errors([])[0] == "$"
+def test_display_name_and_ext_of_another_type_are_errors():
+    assert get_error_paths(make_card(display_name=5, ext=[])) == [
+        "$.display_name",
+        "$.ext",
+    ]
+    assert get_error_paths([])[0] == "$"
 
 
 BRIEFS = [{"id": "a", "summary": "Does a."}, {"id": "b", "summary": "Does b."}]
 
 
-def test_the_brief_is_read_entry_by_entry():
-    read = read_card(capabilities=["a", "b"], ext={BRIEF_KEY: BRIEFS})
+def test_briefs_are_read_from_ext():
+    parsed = parse_card(capabilities=["a", "b"], ext={BRIEF_KEY: BRIEFS})
 
-    assert read.briefs == [
+    assert parsed.briefs == [
         CapabilityBrief("a", "Does a."),
         CapabilityBrief("b", "Does b."),
     ]
 
 
 @pytest.mark.parametrize(
-    ("stated", "summaries"),
+    ("raw_briefs", "summaries"),
     [
         (None, ["", ""]),
         ("a", ["", ""]),
@@ -102,31 +105,31 @@ def test_the_brief_is_read_entry_by_entry():
         ([{"id": "a", "summary": "A"}, {"id": "a", "summary": "Z"}], ["A", ""]),
     ],
 )
-def test_a_malformed_brief_is_only_advice(stated, summaries):
-    read = read_card(capabilities=["a", "b"], ext={BRIEF_KEY: stated})
+def test_malformed_brief_is_only_a_warning(raw_briefs, summaries):
+    parsed = parse_card(capabilities=["a", "b"], ext={BRIEF_KEY: raw_briefs})
     problems = Problems()
-    warn_brief_mismatch(read, problems)
+    warn_brief_mismatch(parsed, problems)
 
-    assert [brief.summary for brief in read.briefs] == summaries
-    assert [brief.id for brief in read.briefs] == ["a", "b"]
+    assert [brief.summary for brief in parsed.briefs] == summaries
+    assert [brief.id for brief in parsed.briefs] == ["a", "b"]
     assert not problems.errors
-    assert paths(problems.warnings) == [f"$.ext['{BRIEF_KEY}']"]
+    assert get_paths(problems.warnings) == [f"$.ext['{BRIEF_KEY}']"]
 
 
-def test_a_good_brief_raises_no_doubt_even_with_more_in_it():
-    more = [each | {"since": 2026} for each in BRIEFS]
-    for ext in ({}, {BRIEF_KEY: BRIEFS}, {BRIEF_KEY: more}):
+def test_matching_brief_with_extra_members_has_no_warning():
+    extended_briefs = [brief | {"since": 2026} for brief in BRIEFS]
+    for ext in ({}, {BRIEF_KEY: BRIEFS}, {BRIEF_KEY: extended_briefs}):
         problems = Problems()
-        warn_brief_mismatch(read_card(capabilities=["a", "b"], ext=ext), problems)
+        warn_brief_mismatch(parse_card(capabilities=["a", "b"], ext=ext), problems)
         assert not problems.warnings
 
 
-def test_a_catalog_is_projected_in_both_places():
-    offered = PeerCard(peer_id="x").with_capabilities(
+def test_with_capabilities_sets_ids_and_briefs():
+    peer_card = PeerCard(peer_id="x").with_capabilities(
         [CapabilityBrief(" a ", "Does a. "), CapabilityBrief("b")]
     )
 
-    assert offered.to_wire() == {
+    assert peer_card.to_wire() == {
         "peer_id": "x",
         "profiles_supported": ["agh-network/v0"],
         "capabilities": ["a", "b"],
@@ -138,36 +141,36 @@ def test_a_catalog_is_projected_in_both_places():
     }
 
 
-def test_a_projection_replaces_the_brief_and_nothing_else():
-    before = read_card(capabilities=["z"], ext={BRIEF_KEY: [], "acme.x": 1}, new=[2])
+def test_with_capabilities_keeps_other_members():
+    original = parse_card(capabilities=["z"], ext={BRIEF_KEY: [], "acme.x": 1}, new=[2])
 
-    wire = before.with_capabilities([CapabilityBrief("a", "A")]).to_wire()
+    wire = original.with_capabilities([CapabilityBrief("a", "A")]).to_wire()
 
     assert wire["capabilities"] == ["a"]
     assert wire["ext"] == {"acme.x": 1, BRIEF_KEY: [{"id": "a", "summary": "A"}]}
     assert wire["new"] == [2]
 
 
-def test_what_is_projected_is_read_again():
+def test_briefs_survive_wire_round_trip():
     briefs = [CapabilityBrief("a", "A"), CapabilityBrief("b", "")]
     wire = PeerCard(peer_id="x").with_capabilities(briefs).to_wire()
 
     assert PeerCard.parse(wire, Problems()).briefs == briefs
 
 
-def test_a_card_never_carries_the_whole_catalog():
-    read = read_card(ext={CATALOG_KEY: {"capabilities": []}, "acme.x": 1})
+def test_card_to_wire_omits_the_catalog():
+    parsed = parse_card(ext={CATALOG_KEY: {"capabilities": []}, "acme.x": 1})
 
-    assert read.to_wire()["ext"] == {"acme.x": 1}
+    assert parsed.to_wire()["ext"] == {"acme.x": 1}
 
 
-def test_unknown_members_travel_on():
-    raw = card(display_name=" D ", ext={"acme.x": None}, later={"a": [1]})
+def test_unknown_members_survive_round_trip():
+    raw = make_card(display_name=" D ", ext={"acme.x": None}, later={"a": [1]})
 
     assert PeerCard.parse(raw, Problems()).to_wire() == raw
 
 
-ASKED = read_card(
+DESIGNER = parse_card(
     display_name="Designer",
     capabilities=["build-site"],
     trust_modes_supported=["unverified"],
@@ -181,17 +184,17 @@ ASKED = read_card(
         *("agh-network/v0", "capability", "unverified"),
     ],
 )
-def test_a_query_finds_the_peer_by_the_very_word(query):
-    assert ASKED.matches_query(query)
+def test_query_matches_exact_values(query):
+    assert DESIGNER.matches_query(query)
 
 
 @pytest.mark.parametrize(
     "query", ["DESIGNER", "design", "build", "build-site x", "Build-site", "*"]
 )
-def test_and_by_no_other(query):
-    assert not ASKED.matches_query(query)
+def test_query_does_not_match_other_text(query):
+    assert not DESIGNER.matches_query(query)
 
 
-def test_a_blank_display_name_answers_to_nothing_but_silence():
-    assert read_card(display_name=" ").matches_query(" ")
-    assert not read_card(display_name=" ").matches_query("None")
+def test_blank_display_name_matches_only_blank_query():
+    assert parse_card(display_name=" ").matches_query(" ")
+    assert not parse_card(display_name=" ").matches_query("None")

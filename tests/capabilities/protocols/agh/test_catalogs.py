@@ -8,10 +8,10 @@ from capabilities.protocols.agh.catalogs import (
 )
 from capabilities.protocols.agh.errors import EnvelopeError
 
-from .making import document, signed, stated
+from .messages import make_document, make_raw_document, make_verified_document
 
-ASKED = {"agh.include": ["capability_catalog"]}
-ALL = CatalogRequest(include_documents=True)
+REQUEST_EXT = {"agh.include": ["capability_catalog"]}
+REQUEST_ALL = CatalogRequest(include_documents=True)
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ ALL = CatalogRequest(include_documents=True)
         ["later", "capability_catalog", ""],
     ],
 )
-def test_the_word_asks_for_the_catalog_among_any_others(include):
-    assert CatalogRequest.from_ext({"agh.include": include}) == ALL
+def test_include_requests_documents_among_other_values(include):
+    assert CatalogRequest.from_ext({"agh.include": include}) == REQUEST_ALL
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_the_word_asks_for_the_catalog_among_any_others(include):
         {"capability_catalog": True},
     ],
 )
-def test_anything_else_asks_for_nothing(include):
+def test_other_include_values_request_nothing(include):
     assert CatalogRequest.from_ext({"agh.include": include}) == CatalogRequest()
     assert CatalogRequest.from_ext({"agh.capability_ids": ["a"]}) == CatalogRequest()
 
@@ -54,73 +54,73 @@ def test_anything_else_asks_for_nothing(include):
         (["a", 5], set()),
     ],
 )
-def test_ids_narrow_and_malformed_ids_narrow_to_nothing(ids, selected):
-    request = CatalogRequest.from_ext({**ASKED, "agh.capability_ids": ids})
+def test_ids_select_documents_and_invalid_ids_select_none(ids, selected):
+    request = CatalogRequest.from_ext({**REQUEST_EXT, "agh.capability_ids": ids})
 
     assert request.include_documents
     assert request.ids == selected
     assert not request.selects("z")
 
 
-def test_without_ids_everything_is_selected():
-    assert CatalogRequest.from_ext(ASKED).ids is None
-    assert CatalogRequest.from_ext(ASKED).selects("anything")
+def test_request_without_ids_selects_everything():
+    assert CatalogRequest.from_ext(REQUEST_EXT).ids is None
+    assert CatalogRequest.from_ext(REQUEST_EXT).selects("anything")
     assert not CatalogRequest().selects("anything")
 
 
 @pytest.mark.parametrize(
     "request_",
-    [CatalogRequest(), ALL, CatalogRequest(True, frozenset({"b", "a"}))],
+    [CatalogRequest(), REQUEST_ALL, CatalogRequest(True, frozenset({"b", "a"}))],
 )
-def test_a_request_is_read_as_it_was_written(request_):
+def test_request_survives_ext_round_trip(request_):
     assert CatalogRequest.from_ext(request_.to_ext()) == request_
 
 
-def test_an_empty_filter_is_written_and_read_as_one():
+def test_empty_ids_are_written_as_an_empty_list():
     assert CatalogRequest(True, frozenset()).to_ext()["agh.capability_ids"] == []
 
 
-DOCUMENTS = [document(id=each) for each in ("c", "a", "b")]
+DOCUMENTS = [make_document(id=name) for name in ("c", "a", "b")]
 
 
-def ids_in(ext):
-    return [each["id"] for each in ext[CATALOG_KEY]["capabilities"]]
+def get_ids(ext):
+    return [entry["id"] for entry in ext[CATALOG_KEY]["capabilities"]]
 
 
-def test_the_answer_keeps_catalog_order():
-    narrowed = CatalogRequest(True, frozenset({"b", "c", "z"}))
+def test_catalog_ext_keeps_catalog_order():
+    request = CatalogRequest(True, frozenset({"b", "c", "z"}))
 
-    assert ids_in(build_catalog_ext(DOCUMENTS, ALL)) == ["c", "a", "b"]
-    assert ids_in(build_catalog_ext(DOCUMENTS, narrowed)) == ["c", "b"]
-
-
-def test_the_answer_is_verified_by_whoever_reads_it():
-    received = read_catalog(build_catalog_ext(DOCUMENTS, ALL))
-
-    assert [each.id for each in received] == ["c", "a", "b"]
-    assert all(each.is_verified for each in received)
+    assert get_ids(build_catalog_ext(DOCUMENTS, REQUEST_ALL)) == ["c", "a", "b"]
+    assert get_ids(build_catalog_ext(DOCUMENTS, request)) == ["c", "b"]
 
 
-def answer(*listed):
-    return read_catalog({CATALOG_KEY: {"capabilities": list(listed)}})
+def test_read_catalog_verifies_documents():
+    documents = read_catalog(build_catalog_ext(DOCUMENTS, REQUEST_ALL))
+
+    assert [document.id for document in documents] == ["c", "a", "b"]
+    assert all(document.is_verified for document in documents)
 
 
-def test_without_the_key_there_is_no_catalog():
+def read_entries(*entries):
+    return read_catalog({CATALOG_KEY: {"capabilities": list(entries)}})
+
+
+def test_read_catalog_without_key_is_none():
     assert read_catalog({}) is None
     assert read_catalog({"acme.x": 1}) is None
 
 
-def test_a_document_without_a_digest_is_taken_and_not_verified():
-    received = answer(signed(id="a"), stated(id="c"))
+def test_document_without_digest_is_read_but_not_verified():
+    documents = read_entries(make_verified_document(id="a"), make_raw_document(id="c"))
 
-    assert [(each.id, each.is_verified) for each in received] == [
+    assert [(document.id, document.is_verified) for document in documents] == [
         ("a", True),
         ("c", False),
     ]
 
 
 @pytest.mark.parametrize("value", [None, [], "x", {}, {"capabilities": None}])
-def test_a_malformed_catalog_is_refused(value):
+def test_malformed_catalog_is_refused(value):
     with pytest.raises(EnvelopeError) as caught:
         read_catalog({CATALOG_KEY: value})
 
@@ -128,24 +128,40 @@ def test_a_malformed_catalog_is_refused(value):
     assert caught.value.path == f"$.ext['{CATALOG_KEY}']"
 
 
-def nested(levels):
-    return {"x": nested(levels - 1)} if levels else 1
+def make_nested(levels):
+    return {"x": make_nested(levels - 1)} if levels else 1
 
 
 @pytest.mark.parametrize(
-    ("listed", "reason", "path"),
+    ("entries", "reason", "path"),
     [
-        ([signed() | {"outcome": "Another."}], "verification_failed", "[0].digest"),
-        ([signed() | {"digest": "sha256:0"}], "verification_failed", "[0].digest"),
-        ([signed(id="a"), stated(summary="")], "malformed", "[1].summary"),
-        ([signed(), "e"], "malformed", "[1]"),
-        ([signed(id="a"), signed(id="a")], "malformed", "[1].id"),
-        ([signed(acme=nested(60))], "malformed", "[0]"),
+        (
+            [make_verified_document() | {"outcome": "Another."}],
+            "verification_failed",
+            "[0].digest",
+        ),
+        (
+            [make_verified_document() | {"digest": "sha256:0"}],
+            "verification_failed",
+            "[0].digest",
+        ),
+        (
+            [make_verified_document(id="a"), make_raw_document(summary="")],
+            "malformed",
+            "[1].summary",
+        ),
+        ([make_verified_document(), "e"], "malformed", "[1]"),
+        (
+            [make_verified_document(id="a"), make_verified_document(id="a")],
+            "malformed",
+            "[1].id",
+        ),
+        ([make_verified_document(acme=make_nested(60))], "malformed", "[0]"),
     ],
 )
-def test_one_false_document_and_the_whole_catalog_is_refused(listed, reason, path):
+def test_one_invalid_document_refuses_the_catalog(entries, reason, path):
     with pytest.raises(EnvelopeError) as caught:
-        answer(*listed)
+        read_entries(*entries)
 
     assert caught.value.reason_code == reason
     assert caught.value.path == f"$.ext['{CATALOG_KEY}'].capabilities{path}"

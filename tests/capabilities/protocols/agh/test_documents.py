@@ -8,80 +8,86 @@ from capabilities.protocols.agh.documents import (
     CapabilityDocument,
 )
 
-from .making import document, paths, stated
+from .messages import get_paths, make_document, make_raw_document
 
-LEFT_OUT = object()
+MISSING = object()
 
 
-def faults(value):
+def get_problems(raw):
     problems = Problems()
-    CapabilityDocument.parse(value, problems)
+    CapabilityDocument.parse(raw, problems)
     return problems
 
 
 @pytest.mark.parametrize("key", ["id", "summary", "outcome"])
-@pytest.mark.parametrize("value", ["", " \u3000\n", None, 5, ["a"], LEFT_OUT])
+@pytest.mark.parametrize("value", ["", " \u3000\n", None, 5, ["a"], MISSING])
 def test_id_summary_and_outcome_are_required(key, value):
-    wanting = {k: v for k, v in stated(**{key: value}).items() if v is not LEFT_OUT}
+    incomplete = {
+        k: v for k, v in make_raw_document(**{key: value}).items() if v is not MISSING
+    }
 
-    assert faults(wanting).errors == [Problem(f"$.{key}", "must be a non-empty string")]
+    assert get_problems(incomplete).errors == [
+        Problem(f"$.{key}", "must be a non-empty string")
+    ]
 
 
-def test_a_unit_separator_is_no_white_space():
-    assert document(id="\x1f").id == "\x1f"
+def test_unit_separator_is_not_white_space():
+    assert make_document(id="\x1f").id == "\x1f"
 
 
 @pytest.mark.parametrize("value", [[], "a", None, 5, True])
-def test_a_document_is_an_object(value):
-    assert faults(value).errors[0] == Problem("$", "must be an object")
+def test_document_must_be_an_object(value):
+    assert get_problems(value).errors[0] == Problem("$", "must be an object")
 
 
 @pytest.mark.parametrize("key", ["version", "digest"])
 @pytest.mark.parametrize("value", [5, [], {}, False])
-def test_version_and_digest_are_texts(key, value):
-    assert faults(stated(**{key: value})).errors == [
+def test_version_and_digest_must_be_strings(key, value):
+    assert get_problems(make_raw_document(**{key: value})).errors == [
         Problem(f"$.{key}", "must be a string")
     ]
 
 
 @pytest.mark.parametrize("key", [*DOCUMENT_LIST_MEMBERS, "requirements"])
 @pytest.mark.parametrize("value", ["a", 5, {}, False])
-def test_lists_are_lists(key, value):
-    assert faults(stated(**{key: value})).errors == [
+def test_list_members_must_be_lists(key, value):
+    assert get_problems(make_raw_document(**{key: value})).errors == [
         Problem(f"$.{key}", "must be a list of strings")
     ]
 
 
 @pytest.mark.parametrize("key", [*DOCUMENT_LIST_MEMBERS, "requirements"])
-def test_lists_hold_texts_only(key):
-    found = faults(stated(**{key: ["a", 1, None, ["b"]]}))
+def test_list_items_must_be_strings(key):
+    problems = get_problems(make_raw_document(**{key: ["a", 1, None, ["b"]]}))
 
-    assert paths(found.errors) == [f"$.{key}[{n}]" for n in (1, 2, 3)]
+    assert get_paths(problems.errors) == [f"$.{key}[{n}]" for n in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(
     "key", ["version", "digest", *DOCUMENT_LIST_MEMBERS, "requirements"]
 )
-def test_null_is_as_good_as_absent(key):
-    assert document(**{key: None}) == document()
+def test_null_equals_missing(key):
+    assert make_document(**{key: None}) == make_document()
 
 
 @pytest.mark.parametrize(
-    ("listed", "path"),
+    ("requirements", "path"),
     [
         (["a", ""], "$.requirements[1]"),
         ([" \t", "a"], "$.requirements[0]"),
         (["a", "b", " a "], "$.requirements[2]"),
     ],
 )
-def test_requirements_are_neither_blank_nor_repeated(listed, path):
-    assert paths(faults(stated(requirements=listed)).errors) == [path]
+def test_blank_or_repeated_requirement_is_an_error(requirements, path):
+    assert get_paths(
+        get_problems(make_raw_document(requirements=requirements)).errors
+    ) == [path]
 
 
-def test_every_problem_is_told_at_its_place():
-    found = faults({"id": 1, "version": 2, "examples": [3], "requirements": 4})
+def test_every_problem_is_reported_with_path():
+    problems = get_problems({"id": 1, "version": 2, "examples": [3], "requirements": 4})
 
-    assert sorted(paths(found.errors)) == [
+    assert sorted(get_paths(problems.errors)) == [
         "$.examples[0]",
         "$.id",
         "$.outcome",
@@ -91,58 +97,62 @@ def test_every_problem_is_told_at_its_place():
     ]
 
 
-def test_the_place_begins_where_the_document_stands():
+def test_problem_paths_start_at_the_given_path():
     problems = Problems()
-    CapabilityDocument.parse(stated(id=""), problems, "$.body.capability")
+    CapabilityDocument.parse(make_raw_document(id=""), problems, "$.body.capability")
 
-    assert paths(problems.errors) == ["$.body.capability.id"]
+    assert get_paths(problems.errors) == ["$.body.capability.id"]
 
 
 @pytest.mark.parametrize("digest", ["sha256:ABC", "md5:0", "sha256:" + "A" * 64])
-def test_a_digest_of_another_form_is_told_and_never_verified(digest):
-    assert paths(faults(stated(digest=digest)).warnings) == ["$.digest"]
-    assert not document(digest=digest).is_verified
+def test_invalid_digest_is_a_warning_and_not_verified(digest):
+    assert get_paths(get_problems(make_raw_document(digest=digest)).warnings) == [
+        "$.digest"
+    ]
+    assert not make_document(digest=digest).is_verified
 
 
-def test_a_digest_is_compared_after_trimming_only():
-    digest = document().compute_digest()
+def test_digest_is_compared_after_trimming():
+    digest = make_document().compute_digest()
 
-    assert document(digest=f" {digest}\n").is_verified
-    assert not document(digest=digest.upper()).is_verified
-    assert not document(digest=digest.removeprefix("sha256:")).is_verified
-    assert not document().is_verified
+    assert make_document(digest=f" {digest}\n").is_verified
+    assert not make_document(digest=digest.upper()).is_verified
+    assert not make_document(digest=digest.removeprefix("sha256:")).is_verified
+    assert not make_document().is_verified
 
 
 @pytest.mark.parametrize("key", ["id", "summary", "outcome", "version"])
-def test_another_text_is_another_digest(key):
-    assert document(**{key: "z"}).compute_digest() != document().digest()
+def test_changed_member_changes_the_digest(key):
+    assert (
+        make_document(**{key: "z"}).compute_digest() != make_document().compute_digest()
+    )
 
 
 @pytest.mark.parametrize("key", DOCUMENT_LIST_MEMBERS)
 def test_descriptive_lists_keep_order_and_duplicates(key):
-    told = document(**{key: [" b ", "", "a", "b"]})
+    document = make_document(**{key: [" b ", "", "a", "b"]})
 
-    assert getattr(told, key) == ("b", "a", "b")
-    assert told.to_wire()[key] == ["b", "a", "b"]
-
-
-def test_half_a_character_becomes_the_replacement_character():
-    told = document(summary="\ud800 x")
-
-    assert told.summary == "\ufffd x"
-    assert "\ufffd x".encode() in told.canonical_json()
+    assert getattr(document, key) == ("b", "a", "b")
+    assert document.to_wire()[key] == ["b", "a", "b"]
 
 
-def test_controls_are_escaped_in_lowercase_and_delete_stays():
-    text = document(summary="a\x01\x1b\x7f\b\f/").canonical_json().decode()
+def test_lone_surrogate_becomes_replacement_character():
+    document = make_document(summary="\ud800 x")
+
+    assert document.summary == "\ufffd x"
+    assert "\ufffd x".encode() in document.canonical_json()
+
+
+def test_control_characters_are_escaped_in_lowercase():
+    text = make_document(summary="a\x01\x1b\x7f\b\f/").canonical_json().decode()
 
     assert r'"a\u0001\u001b' + "\x7f" + r'\b\f/"' in text
 
 
-def test_the_canonical_text_is_json_that_says_the_same():
-    told = document(summary='<&>\u2028\u2029"\\', examples=["é"])
+def test_canonical_json_parses_to_the_same_members():
+    document = make_document(summary='<&>\u2028\u2029"\\', examples=["é"])
 
-    assert json.loads(told.canonical_json()) == {
+    assert json.loads(document.canonical_json()) == {
         "id": "a",
         "summary": '<&>\u2028\u2029"\\',
         "outcome": "A is done.",
@@ -150,16 +160,20 @@ def test_the_canonical_text_is_json_that_says_the_same():
     }
 
 
-def test_on_the_wire_unknown_members_follow_the_known_ones():
-    raw = {"workspace_id": "ws", **stated(version="1"), "new": {"x": [1, None]}}
-    told = CapabilityDocument.parse(raw, Problems())
+def test_wire_format_puts_unknown_members_last():
+    raw = {
+        "workspace_id": "ws",
+        **make_raw_document(version="1"),
+        "new": {"x": [1, None]},
+    }
+    document = CapabilityDocument.parse(raw, Problems())
 
-    assert told.raw is raw
-    assert list(told.to_wire()) == [
+    assert document.raw is raw
+    assert list(document.to_wire()) == [
         *("id", "summary", "outcome", "version", "digest", "workspace_id", "new")
     ]
-    assert told.to_wire()["new"] == {"x": [1, None]}
+    assert document.to_wire()["new"] == {"x": [1, None]}
 
 
-def test_unknown_members_are_not_hashed():
-    assert document(new=1).compute_digest() == document().digest()
+def test_unknown_members_do_not_change_the_digest():
+    assert make_document(new=1).compute_digest() == make_document().compute_digest()

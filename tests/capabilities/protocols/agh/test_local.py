@@ -5,93 +5,100 @@ import pytest
 
 from capabilities.protocols.agh.local import LocalCatalogError, read_local_catalog
 
-from .making import document, stated
+from .messages import make_document, make_raw_document
 
-RECORD = 'id = "a"\nsummary = "Does a."\noutcome = "A is done."\n'
-OTHER = 'id = " b\\t"\nsummary = "Does b."\noutcome = "B is done."\n'
+DOCUMENT_A = 'id = "a"\nsummary = "Does a."\noutcome = "A is done."\n'
+DOCUMENT_B = 'id = " b\\t"\nsummary = "Does b."\noutcome = "B is done."\n'
 
 
 @pytest.fixture
-def agent(tmp_path):
-    """Write files below the agent's directory, then read its catalog."""
+def write_and_read(tmp_path):
+    """Return a function that writes files to a directory and reads its catalog."""
 
-    def write(files=None):
+    def write_files_and_read_catalog(files=None):
         for name, content in (files or {}).items():
             path = tmp_path / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(content)
         return read_local_catalog(tmp_path)
 
-    return write
+    return write_files_and_read_catalog
 
 
-def catalog(*records, **members):
-    return json.dumps({"capabilities": list(records), **members})
+def make_catalog(*documents, **members):
+    return json.dumps({"capabilities": list(documents), **members})
 
 
-def told(agent, files=None):
-    """Each problem of the catalog as file, path and message."""
+def get_problems(write_and_read, files=None):
+    """Return file, path and message of each problem of the catalog."""
     with pytest.raises(LocalCatalogError) as caught:
-        agent(files)
-    assert all(str(each.file) in str(caught.value) for each in caught.value.problems)
-    return [(each.file.name, each.path, each.message) for each in caught.value.problems]
+        write_and_read(files)
+    assert all(
+        str(problem.file) in str(caught.value) for problem in caught.value.problems
+    )
+    return [
+        (problem.file.name, problem.path, problem.message)
+        for problem in caught.value.problems
+    ]
 
 
-def places(agent, files=None):
-    return [each[:2] for each in told(agent, files)]
+def get_locations(write_and_read, files=None):
+    return [problem[:2] for problem in get_problems(write_and_read, files)]
 
 
-def test_no_catalog_is_none(agent, tmp_path):
-    assert agent() is None
-    assert agent({"README.md": "x"}) is None
+def test_missing_catalog_is_none(write_and_read, tmp_path):
+    assert write_and_read() is None
+    assert write_and_read({"README.md": "x"}) is None
     assert read_local_catalog(tmp_path / "nowhere") is None
 
 
-def test_one_file_of_toml(agent):
-    text = f"[[capabilities]]\n{RECORD}\n[[capabilities]]\n{OTHER}"
+def test_toml_catalog_file_is_read(write_and_read):
+    text = f"[[capabilities]]\n{DOCUMENT_A}\n[[capabilities]]\n{DOCUMENT_B}"
 
-    first, second = agent({"capabilities.toml": text})
+    first, second = write_and_read({"capabilities.toml": text})
 
-    assert first == document()
+    assert first == make_document()
     assert (second.id, second.compute_digest()[:7]) == ("b", "sha256:")
 
 
-def test_one_file_of_json_keeps_its_order(agent):
-    listed = catalog(stated(id="b"), stated(id="a", requirements=["b", "a"]))
+def test_json_catalog_file_keeps_order(write_and_read):
+    catalog = make_catalog(
+        make_raw_document(id="b"), make_raw_document(id="a", requirements=["b", "a"])
+    )
 
-    second, first = agent({"capabilities.json": listed})
+    second, first = write_and_read({"capabilities.json": catalog})
 
     assert (second.id, first.id) == ("b", "a")
     assert first.requirements == ("a", "b")
 
 
-def test_a_directory_is_read_in_the_order_of_its_files(agent):
+def test_directory_is_read_in_order_of_file_names(write_and_read):
     files = {
-        f"capabilities/{each}.json": json.dumps(stated(id=f" {each} "))
-        for each in ("b", "a.b", "a-b")
+        f"capabilities/{name}.json": json.dumps(make_raw_document(id=f" {name} "))
+        for name in ("b", "a.b", "a-b")
     }
 
-    found = agent(files)
+    documents = write_and_read(files)
 
-    assert [each.id for each in found] == ["a-b", "a.b", "b"]
-
-
-def test_a_directory_of_toml(agent):
-    assert agent({"capabilities/a.toml": RECORD}) == [document()]
+    assert [document.id for document in documents] == ["a-b", "a.b", "b"]
 
 
-def test_an_empty_directory_is_an_empty_catalog(agent, tmp_path):
+def test_directory_of_toml_files_is_read(write_and_read):
+    assert write_and_read({"capabilities/a.toml": DOCUMENT_A}) == [make_document()]
+
+
+def test_empty_directory_is_an_empty_catalog(write_and_read, tmp_path):
     (tmp_path / "capabilities").mkdir()
 
-    assert agent() == []
+    assert write_and_read() == []
 
 
 @pytest.mark.parametrize("text", ["", "\n", "capabilities = []", "# nothing yet"])
-def test_an_empty_file_of_toml_is_an_empty_catalog(agent, text):
-    assert agent({"capabilities.toml": text}) == []
+def test_empty_toml_file_is_an_empty_catalog(write_and_read, text):
+    assert write_and_read({"capabilities.toml": text}) == []
 
 
-def test_other_things_in_a_directory_are_ignored(agent, tmp_path):
+def test_other_files_in_directory_are_ignored(write_and_read, tmp_path):
     folder = tmp_path / "capabilities"
     (folder / "sub.toml").mkdir(parents=True)
     (folder / ".hidden.toml").write_text("?")
@@ -99,84 +106,96 @@ def test_other_things_in_a_directory_are_ignored(agent, tmp_path):
     (folder / "upper.TOML").write_text("?")
     (folder / "link.toml").symlink_to(folder / "notes.md")
 
-    assert agent({"capabilities/a.toml": RECORD}) == [document()]
+    assert write_and_read({"capabilities/a.toml": DOCUMENT_A}) == [make_document()]
 
 
-def test_both_single_files(agent):
-    found = told(agent, {"capabilities.toml": "", "capabilities.json": "{}"})
+def test_toml_and_json_catalog_files_together_are_refused(write_and_read):
+    problems = get_problems(
+        write_and_read, {"capabilities.toml": "", "capabilities.json": "{}"}
+    )
 
     message = "multiple capability catalog files: capabilities.toml, capabilities.json"
-    assert [each[2] for each in found] == [message]
+    assert [problem[2] for problem in problems] == [message]
 
 
 @pytest.mark.parametrize("name", ["capabilities.toml", "capabilities.json"])
-def test_file_and_directory(agent, name):
-    found = told(agent, {"capabilities/a.toml": RECORD, name: ""})
+def test_catalog_file_and_directory_together_are_refused(write_and_read, name):
+    problems = get_problems(
+        write_and_read, {"capabilities/a.toml": DOCUMENT_A, name: ""}
+    )
 
     message = f"mixed capability catalog layouts: {name}, capabilities"
-    assert [each[2] for each in found] == [message]
+    assert [problem[2] for problem in problems] == [message]
 
 
-def test_two_formats_in_one_directory(agent):
+def test_two_formats_in_one_directory_are_refused(write_and_read):
     files = {
-        "capabilities/a.toml": RECORD,
-        "capabilities/b.json": json.dumps(stated(id="b")),
+        "capabilities/a.toml": DOCUMENT_A,
+        "capabilities/b.json": json.dumps(make_raw_document(id="b")),
     }
 
     message = "mixed capability file formats: a.toml, b.json"
-    assert told(agent, files) == [("capabilities", "$", message)]
+    assert get_problems(write_and_read, files) == [("capabilities", "$", message)]
 
 
 @pytest.mark.parametrize("name", ["capabilities.toml", "capabilities.json"])
-def test_a_catalog_file_is_no_symlink_and_no_directory(agent, tmp_path, name):
-    real = tmp_path / "real"
-    real.write_text("")
-    (tmp_path / name).symlink_to(real)
-    assert places(agent) == [(name, "$")]
+def test_catalog_file_must_be_a_regular_file(write_and_read, tmp_path, name):
+    target = tmp_path / "real"
+    target.write_text("")
+    (tmp_path / name).symlink_to(target)
+    assert get_locations(write_and_read) == [(name, "$")]
 
     (tmp_path / name).unlink()
     (tmp_path / name).mkdir()
-    assert places(agent) == [(name, "$")]
+    assert get_locations(write_and_read) == [(name, "$")]
 
 
-def test_a_catalog_directory_is_no_symlink_and_no_file(agent, tmp_path):
+def test_catalog_directory_must_be_a_real_directory(write_and_read, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "capabilities").symlink_to(tmp_path / "real")
-    assert places(agent) == [("capabilities", "$")]
+    assert get_locations(write_and_read) == [("capabilities", "$")]
 
     (tmp_path / "capabilities").unlink()
     (tmp_path / "capabilities").write_text("")
-    assert places(agent) == [("capabilities", "$")]
+    assert get_locations(write_and_read) == [("capabilities", "$")]
 
 
-def test_a_broken_symlink_is_one_too(agent, tmp_path):
+def test_broken_symlink_is_refused(write_and_read, tmp_path):
     (tmp_path / "capabilities.toml").symlink_to(tmp_path / "nowhere")
 
-    assert places(agent) == [("capabilities.toml", "$")]
+    assert get_locations(write_and_read) == [("capabilities.toml", "$")]
 
 
 @pytest.mark.parametrize(
-    ("record", "path"),
+    ("raw_document", "path"),
     [
-        (stated(digest="sha256:" + "0" * 64), "$.capabilities[0].digest"),
-        (stated(tags=["x"]), "$.capabilities[0].tags"),
-        (stated(ID="x"), "$.capabilities[0].ID"),
-        (stated(version=""), "$.capabilities[0].version"),
-        (stated(version=" \t"), "$.capabilities[0].version"),
-        (stated(version=1), "$.capabilities[0].version"),
-        (stated(summary=" "), "$.capabilities[0].summary"),
-        (stated(outcome=None), "$.capabilities[0].outcome"),
-        (stated(id=""), "$.capabilities[0].id"),
-        (stated(requirements=["a", ""]), "$.capabilities[0].requirements[1]"),
-        (stated(requirements=["a", " a"]), "$.capabilities[0].requirements[1]"),
-        (stated(examples="x"), "$.capabilities[0].examples"),
+        (make_raw_document(digest="sha256:" + "0" * 64), "$.capabilities[0].digest"),
+        (make_raw_document(tags=["x"]), "$.capabilities[0].tags"),
+        (make_raw_document(ID="x"), "$.capabilities[0].ID"),
+        (make_raw_document(version=""), "$.capabilities[0].version"),
+        (make_raw_document(version=" \t"), "$.capabilities[0].version"),
+        (make_raw_document(version=1), "$.capabilities[0].version"),
+        (make_raw_document(summary=" "), "$.capabilities[0].summary"),
+        (make_raw_document(outcome=None), "$.capabilities[0].outcome"),
+        (make_raw_document(id=""), "$.capabilities[0].id"),
+        (
+            make_raw_document(requirements=["a", ""]),
+            "$.capabilities[0].requirements[1]",
+        ),
+        (
+            make_raw_document(requirements=["a", " a"]),
+            "$.capabilities[0].requirements[1]",
+        ),
+        (make_raw_document(examples="x"), "$.capabilities[0].examples"),
         ("a", "$.capabilities[0]"),
     ],
 )
-def test_what_is_wrong_with_a_record_is_told_by_its_key(agent, record, path):
-    found = places(agent, {"capabilities.json": catalog(record)})
+def test_invalid_document_is_reported_with_path(write_and_read, raw_document, path):
+    locations = get_locations(
+        write_and_read, {"capabilities.json": make_catalog(raw_document)}
+    )
 
-    assert found == [("capabilities.json", path)]
+    assert locations == [("capabilities.json", path)]
 
 
 @pytest.mark.parametrize(
@@ -187,55 +206,68 @@ def test_what_is_wrong_with_a_record_is_told_by_its_key(agent, record, path):
         ("id = 1979-05-27T07:32:00Z", "id"),
     ],
 )
-def test_a_day_or_a_time_of_toml_is_no_text(agent, line, path):
-    record = {"id": "'a'", "summary": "'s'", "outcome": "'o'"}
-    record.pop(line.partition(" ")[0], None)
-    lines = [f"{key} = {value}" for key, value in record.items()]
+def test_toml_date_or_time_is_not_a_string(write_and_read, line, path):
+    members = {"id": "'a'", "summary": "'s'", "outcome": "'o'"}
+    members.pop(line.partition(" ")[0], None)
+    lines = [f"{key} = {value}" for key, value in members.items()]
     text = "\n".join(["[[capabilities]]", *lines, line])
 
-    found = places(agent, {"capabilities.toml": text})
-    assert found == [("capabilities.toml", f"$.capabilities[0].{path}")]
+    locations = get_locations(write_and_read, {"capabilities.toml": text})
+    assert locations == [("capabilities.toml", f"$.capabilities[0].{path}")]
 
 
-def test_an_unknown_key_beside_the_list(agent):
-    found = told(agent, {"capabilities.json": catalog(version="1")})
+def test_unknown_key_beside_capabilities_is_refused(write_and_read):
+    problems = get_problems(
+        write_and_read, {"capabilities.json": make_catalog(version="1")}
+    )
 
-    assert found == [("capabilities.json", "$.version", "unknown key")]
+    assert problems == [("capabilities.json", "$.version", "is not a known key")]
 
 
-@pytest.mark.parametrize("listed", [{}, "a", 5])
-def test_the_list_is_a_list(agent, listed):
-    text = json.dumps({"capabilities": listed})
+@pytest.mark.parametrize("capabilities", [{}, "a", 5])
+def test_capabilities_must_be_a_list(write_and_read, capabilities):
+    text = json.dumps({"capabilities": capabilities})
 
-    assert places(agent, {"capabilities.json": text}) == [
+    assert get_locations(write_and_read, {"capabilities.json": text}) == [
         ("capabilities.json", "$.capabilities")
     ]
 
 
-def test_an_id_taken_twice_after_trimming(agent):
-    found = told(agent, {"capabilities.json": catalog(stated(), stated(id=" a "))})
+def test_repeated_id_after_trimming_is_refused(write_and_read):
+    problems = get_problems(
+        write_and_read,
+        {
+            "capabilities.json": make_catalog(
+                make_raw_document(), make_raw_document(id=" a ")
+            )
+        },
+    )
 
-    message = "'a' is taken already in capabilities.json $.capabilities[0].id"
-    assert found == [("capabilities.json", "$.capabilities[1].id", message)]
+    message = "must be unique; 'a' is already in capabilities.json $.capabilities[0].id"
+    assert problems == [("capabilities.json", "$.capabilities[1].id", message)]
 
 
-def test_a_file_bears_the_id_of_its_record(agent):
-    found = told(agent, {"capabilities/b.toml": RECORD})
+def test_file_name_must_equal_the_id(write_and_read):
+    problems = get_problems(write_and_read, {"capabilities/b.toml": DOCUMENT_A})
 
-    assert found == [("b.toml", "$.id", "'a' must be the name of its file")]
+    assert problems == [
+        ("b.toml", "$.id", "must equal the file name without its suffix, is 'a'")
+    ]
 
 
-def test_an_id_taken_twice_by_file_names_that_trim_alike(agent):
+def test_repeated_id_of_file_names_equal_after_trimming_is_refused(write_and_read):
     files = {
-        "capabilities/a.toml": RECORD,
-        "capabilities/ a.toml": RECORD,
+        "capabilities/a.toml": DOCUMENT_A,
+        "capabilities/ a.toml": DOCUMENT_A,
     }
 
-    assert [each[:2] for each in told(agent, files)] == [("a.toml", "$.id")]
+    assert [problem[:2] for problem in get_problems(write_and_read, files)] == [
+        ("a.toml", "$.id")
+    ]
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "where"),
+    ("name", "text", "expected"),
     [
         ("capabilities.toml", "a = \n", "line 1 column 5"),
         ("capabilities.toml", "a = 1\na = 2\n", "line 2 column 6"),
@@ -247,21 +279,23 @@ def test_an_id_taken_twice_by_file_names_that_trim_alike(agent):
         ("capabilities/a.toml", "id = \n", "line 1 column 6"),
     ],
 )
-def test_what_cannot_be_read_is_told_by_its_line(agent, name, text, where):
-    ((file, _, message),) = told(agent, {name: text})
+def test_unreadable_file_is_reported_with_position(
+    write_and_read, name, text, expected
+):
+    ((file, _, message),) = get_problems(write_and_read, {name: text})
 
     assert file == name.rsplit("/", maxsplit=1)[-1]
-    assert where in message
+    assert expected in message
 
 
-def test_every_problem_of_every_file_is_told_at_once(agent):
+def test_problems_of_all_files_are_reported(write_and_read):
     files = {
-        "capabilities/a.toml": RECORD + 'digest = "x"\ntags = []\n',
+        "capabilities/a.toml": DOCUMENT_A + 'digest = "x"\ntags = []\n',
         "capabilities/b.toml": "?",
         "capabilities/c.toml": 'id = "d"\n',
     }
 
-    assert places(agent, files) == [
+    assert get_locations(write_and_read, files) == [
         ("a.toml", "$.digest"),
         ("a.toml", "$.tags"),
         ("b.toml", "$"),
@@ -271,21 +305,21 @@ def test_every_problem_of_every_file_is_told_at_once(agent):
     ]
 
 
-def test_a_file_that_is_too_large_or_no_text(agent, tmp_path):
+def test_file_too_large_or_not_utf_8_is_refused(write_and_read, tmp_path):
     file = tmp_path / "capabilities.toml"
     file.write_bytes(b"#" * 1_048_577)
-    assert "larger than" in told(agent)[0][2]
+    assert "larger than" in get_problems(write_and_read)[0][2]
 
     file.write_bytes(b"\xff")
-    assert "UTF-8" in told(agent)[0][2]
+    assert "UTF-8" in get_problems(write_and_read)[0][2]
 
 
-@pytest.mark.parametrize("broken", ["iterdir", "open"])
-def test_what_the_system_will_not_read_is_told(agent, monkeypatch, broken):
+@pytest.mark.parametrize("method", ["iterdir", "open"])
+def test_os_error_while_reading_is_reported(write_and_read, monkeypatch, method):
     def fail(*_):
         raise OSError(5, "Input/output error")
 
-    agent({"capabilities/a.toml": RECORD})
-    monkeypatch.setattr(Path, broken, fail)
+    write_and_read({"capabilities/a.toml": DOCUMENT_A})
+    monkeypatch.setattr(Path, method, fail)
 
-    assert told(agent)[0][2] == "cannot be read: Input/output error"
+    assert get_problems(write_and_read)[0][2] == "cannot be read: Input/output error"

@@ -3,35 +3,44 @@ import json
 import pytest
 
 from capabilities.kinds import Kind
-from capabilities.parsers import can_be_probed, connection_for, parsers, try_parse
+from capabilities.parsers import can_be_probed, get_connection, parsers, try_parse
 from capabilities.problems import Problems
 from capabilities.protocols.agh import AGHParser
 from capabilities.protocols.agh.definitions import build_definition, read_definition
 from capabilities.protocols.agh.records import KINDS, AGHCapability
 from catalog.web.icons import ICONS
 
-from .making import accepted, card, document, envelope, paths, read_card, sample, signed
+from .messages import (
+    get_paths,
+    load_sample,
+    make_card,
+    make_document,
+    make_envelope,
+    make_verified_document,
+    parse_card,
+    parse_envelope,
+)
 
 BRIEF_KEY = "agh.capabilities_brief"
 
 
 @pytest.fixture(autouse=True)
-def _registered():
+def _register_parser():
     with parsers.temporarily(AGHParser()):
         yield
 
 
-def read(**members):
-    return try_parse(json.dumps(card(**members)).encode())
+def try_parse_card(**members):
+    return try_parse(json.dumps(make_card(**members)).encode())
 
 
-def test_the_seed_s_card_is_an_agent():
-    reading = try_parse(json.dumps(sample("peer_card")).encode())
+def test_sample_card_is_parsed():
+    result = try_parse(json.dumps(load_sample("peer_card")).encode())
 
-    assert reading.is_valid
-    assert not reading.warnings
-    assert (reading.protocol, reading.spec_version) == ("agh", "agh-network/v0")
-    record = reading.record
+    assert result.is_valid
+    assert not result.warnings
+    assert (result.protocol, result.spec_version) == ("agh", "agh-network/v0")
+    record = result.record
     assert record.endpoint == "agh:designer.session-19"
     assert record.name == "Designer"
     assert not can_be_probed(record.protocol, record.endpoint)
@@ -41,41 +50,46 @@ def test_the_seed_s_card_is_an_agent():
     )
 
 
-def test_the_channel_kept_beside_the_card_is_in_the_endpoint():
-    assert read(channel="builders").record.endpoint == "agh://builders/designer"
-    assert read(channel=None).record.endpoint == "agh:designer"
-    assert not read(channel="builders").warnings
+def test_channel_is_part_of_the_endpoint():
+    assert (
+        try_parse_card(channel="builders").record.endpoint == "agh://builders/designer"
+    )
+    assert try_parse_card(channel=None).record.endpoint == "agh:designer"
+    assert not try_parse_card(channel="builders").warnings
 
 
 @pytest.mark.parametrize("channel", ["", "A", "a/b", 5, "a" * 65])
-def test_a_channel_of_another_form_is_an_error(channel):
-    assert paths(read(channel=channel).errors) == ["$.channel"]
+def test_invalid_channel_is_an_error(channel):
+    assert get_paths(try_parse_card(channel=channel).errors) == ["$.channel"]
 
 
-def test_without_a_display_name_it_goes_by_its_peer_id():
-    assert read(display_name=" ").record.name == "designer"
+def test_name_falls_back_to_peer_id():
+    assert try_parse_card(display_name=" ").record.name == "designer"
 
 
-def test_what_is_wrong_with_a_card_is_told():
-    found = read(peer_id="A", artifacts_supported=None, ext=[]).errors
+def test_errors_of_a_card_are_reported():
+    errors = try_parse_card(peer_id="A", artifacts_supported=None, ext=[]).errors
 
-    assert paths(found) == ["$.peer_id", "$.artifacts_supported", "$.ext"]
-
-
-def test_nobody_else_is_agentlens():
-    assert paths(read(peer_id="agentlens").errors) == ["$.peer_id"]
+    assert get_paths(errors) == ["$.peer_id", "$.artifacts_supported", "$.ext"]
 
 
-def test_what_is_odd_about_a_card_is_told():
-    found = read(
+def test_peer_id_agentlens_is_reserved():
+    assert get_paths(try_parse_card(peer_id="agentlens").errors) == ["$.peer_id"]
+
+
+def test_warnings_of_a_card_are_reported():
+    result = try_parse_card(
         capabilities=["a", "a", "task.write"],
         ext={BRIEF_KEY: 5, "agh.capability_catalog": {}},
         later=1,
     )
 
-    assert found.valid
-    assert [each.name for each in found.record.capabilities] == ["a", "task.write"]
-    assert paths(found.warnings) == [
+    assert result.is_valid
+    assert [capability.name for capability in result.record.capabilities] == [
+        "a",
+        "task.write",
+    ]
+    assert get_paths(result.warnings) == [
         "$.later",
         f"$.ext['{BRIEF_KEY}']",
         "$.ext['agh.capability_catalog']",
@@ -85,18 +99,23 @@ def test_what_is_odd_about_a_card_is_told():
 
 
 @pytest.mark.parametrize("profiles", [[], ["agh-network/v9"]])
-def test_the_profile_is_the_version_of_the_protocol(profiles):
-    assert read(profiles_supported=profiles).spec_version == "".join(profiles)
+def test_spec_version_is_the_profile(profiles):
+    assert try_parse_card(profiles_supported=profiles).spec_version == "".join(profiles)
 
 
 @pytest.mark.parametrize(
     "document",
-    [card(), card(peer_id=5), card(channel="x"), card(artifacts_supported=None)],
+    [
+        make_card(),
+        make_card(peer_id=5),
+        make_card(channel="x"),
+        make_card(artifacts_supported=None),
+    ],
 )
-def test_a_card_is_recognised_however_faulty_and_by_nobody_else(document):
-    found = [parser.slug for parser in parsers if parser.recognizes(document)]
+def test_invalid_card_is_recognized_only_by_agh(document):
+    slugs = [parser.slug for parser in parsers if parser.recognizes(document)]
 
-    assert found == ["agh"]
+    assert slugs == ["agh"]
 
 
 @pytest.mark.parametrize(
@@ -107,26 +126,28 @@ def test_a_card_is_recognised_however_faulty_and_by_nobody_else(document):
         {"peer_id": "x", "capabilities": ["a"]},
         {"peer_id": "x", "profiles_supported": [], "capabilities": {}},
         {"profiles_supported": [], "capabilities": []},
-        envelope(),
+        make_envelope(),
     ],
 )
-def test_other_documents_are_left_to_others(document):
+def test_other_document_is_not_recognized(document):
     assert not AGHParser().recognizes(document)
 
 
-def test_how_to_connect_is_a_whois_to_copy():
-    raw = json.dumps(card(channel="builders")).encode()
+def test_connection_snippet_is_a_valid_whois():
+    raw = json.dumps(make_card(channel="builders")).encode()
 
-    connection = connection_for(raw, "agh")
+    connection = get_connection(raw, "agh")
 
-    assert [way.address for way in connection.endpoints] == ["agh://builders/designer"]
+    assert [endpoint.address for endpoint in connection.endpoints] == [
+        "agh://builders/designer"
+    ]
     request = json.loads(connection.snippet)
-    taken = accepted(request, now=request["ts"])
-    assert (taken.to, taken.channel) == ("designer", "builders")
-    assert taken.ext == {"agh.include": ["capability_catalog"]}
+    envelope = parse_envelope(request, now=request["ts"])
+    assert (envelope.to, envelope.channel) == ("designer", "builders")
+    assert envelope.ext == {"agh.include": ["capability_catalog"]}
 
 
-def test_its_kind_is_discoverable_relied_on_and_has_an_icon():
+def test_kind_is_discoverable_and_has_an_icon():
     (kind,) = KINDS
 
     assert isinstance(kind, Kind)
@@ -136,40 +157,40 @@ def test_its_kind_is_discoverable_relied_on_and_has_an_icon():
     assert kind.icon in ICONS
 
 
-def test_a_record_holds_the_whole_document_as_it_was_received():
-    raw = signed(later=[1]) | {"summary": " Does a.\n", "version": ""}
-    told = document(**raw)
+def test_record_keeps_the_received_document():
+    raw = make_verified_document(later=[1]) | {"summary": " Does a.\n", "version": ""}
+    document = make_document(**raw)
 
-    record = AGHCapability.from_document(told)
+    record = AGHCapability.from_document(document)
 
     assert (record.name, record.description) == ("a", "Does a.")
     text = record.properties["text"]
     assert record.properties == {
         "document": raw,
-        "digest": told.compute_digest(),
+        "digest": document.compute_digest(),
         "verified": True,
         "text": text,
     }
     assert list(json.loads(text).items()) == list(raw.items())
-    again = AGHCapability.from_stored(
+    restored = AGHCapability.from_stored(
         record.name, record.description, record.properties
     )
-    assert again == record
-    assert again.load_document() == told
+    assert restored == record
+    assert restored.load_document() == document
 
 
-def test_a_record_of_a_brief_holds_none():
+def test_record_without_document_loads_none():
     assert AGHCapability(name="a").load_document() is None
     assert AGHCapability(name="a").properties == {"verified": False}
     assert AGHCapability(name="a", document={"id": 5}).load_document() is None
 
 
-def test_a_definition_is_the_card_as_it_came_with_its_channel():
-    told = read_card(later=1, capabilities=[" a "])
+def test_definition_is_the_original_card_with_its_channel():
+    original = parse_card(later=1, capabilities=[" a "])
 
-    definition = build_definition(told, "builders")
-    channel, again = read_definition(definition, Problems())
+    definition = build_definition(original, "builders")
+    channel, restored = read_definition(definition, Problems())
 
-    assert definition == card(later=1, capabilities=[" a "], channel="builders")
-    assert (channel, again) == ("builders", told)
-    assert "channel" not in again.to_wire()
+    assert definition == make_card(later=1, capabilities=[" a "], channel="builders")
+    assert (channel, restored) == ("builders", original)
+    assert "channel" not in restored.to_wire()

@@ -14,21 +14,21 @@ from capabilities.protocols.mcp import MCPParser
 from capabilities.protocols.mcp.records import MCPPrompt, MCPTool
 from capabilities.spellings import FLAT_MULTIMODAL_FLAGS
 
-from .reading import DATA, SAMPLES, features, parse, sample
+from .declarations import DATA, SAMPLES, get_features, load_sample, parse_record
 
-NATIVE = ["seed_concierge", "snake_gardener", "wild_courier"]
-SHARED = [
+SAMPLE_NAMES = ["concierge", "snake_case_gardener", "courier_with_invalid_members"]
+COLLECTED_SAMPLES = [
     path
     for path in sorted((SAMPLES / "agui").glob("*.json"))
     if not path.name.startswith("strands")
 ]
 
 
-def of_native(document):
+def snapshot_document(document):
     return take_snapshot(SnapshotSource(declaration=document))
 
 
-def of_record(record):
+def snapshot_record(record):
     return take_snapshot(
         SnapshotSource(
             name=record.name,
@@ -39,29 +39,29 @@ def of_record(record):
     )
 
 
-def valid(told):
-    """The model AG-UI's own code reads in it, having read it whole."""
-    model = AgentCapabilities.model_validate(told)
-    assert model.model_dump(mode="json", by_alias=True) == told
+def validate_snapshot(snapshot):
+    """Return AG-UI's own model of a snapshot, which must have every member."""
+    model = AgentCapabilities.model_validate(snapshot)
+    assert model.model_dump(mode="json", by_alias=True) == snapshot
     return model
 
 
-# Agents of AG-UI
+# AG-UI agents
 
 
-def test_every_field_of_the_seed_comes_back_as_it_was():
-    document = sample("seed_concierge")
-    told = of_native(document)
+def test_snapshot_contains_every_member_of_sample():
+    document = load_sample("concierge")
+    snapshot = snapshot_document(document)
 
     for category, members in document.items():
         for key, value in members.items():
-            assert told[category][key] == value, (category, key)
+            assert snapshot[category][key] == value, (category, key)
 
 
-def test_the_same_is_there_for_clients_of_1_0():
-    model = valid(of_native(sample("seed_concierge")))
+def test_snapshot_of_older_spelling_has_1_0_members():
+    model = validate_snapshot(snapshot_document(load_sample("concierge")))
 
-    assert [each.name for each in model.multi_agent.subagents] == [
+    assert [subagent.name for subagent in model.multi_agent.subagents] == [
         "porter",
         "barkeeper",
     ]
@@ -70,15 +70,15 @@ def test_the_same_is_there_for_clients_of_1_0():
     assert model.execution.max_execution_time == 30000
 
 
-def test_a_document_of_1_0_is_there_for_clients_of_the_seed():
-    told = of_native(
+def test_snapshot_of_1_0_document_has_older_spelling():
+    snapshot = snapshot_document(
         {
             "multiAgent": {"subagents": [{"name": "porter"}]},
             "multimodal": {"input": {"pdf": True}, "output": {"image": False}},
         }
     )
-    assert told["multiAgent"]["subAgents"] == [{"name": "porter"}]
-    assert told["multimodal"] == {
+    assert snapshot["multiAgent"]["subAgents"] == [{"name": "porter"}]
+    assert snapshot["multimodal"] == {
         "input": {"pdf": True},
         "output": {"image": False},
         "pdfInput": True,
@@ -86,41 +86,41 @@ def test_a_document_of_1_0_is_there_for_clients_of_the_seed():
     }
 
 
-@pytest.mark.parametrize("name", NATIVE)
-def test_what_is_told_is_valid_however_wild_the_document(name):
-    valid(of_native(sample(name)))
+@pytest.mark.parametrize("name", SAMPLE_NAMES)
+def test_snapshot_of_any_sample_is_valid(name):
+    validate_snapshot(snapshot_document(load_sample(name)))
 
 
-def test_unknown_members_are_kept_and_faulty_ones_left_out():
-    told = of_native(sample("wild_courier"))
+def test_snapshot_keeps_unknown_and_omits_invalid_members():
+    snapshot = snapshot_document(load_sample("courier_with_invalid_members"))
 
-    assert told["wireShape"] == {"events": ["RUN_STARTED"]}
-    assert told["identity"] == {"name": "Courier", "mood": "good"}
-    assert told["transport"] == {"resumable": True}
-    assert "state" not in told
-    assert [tool["name"] for tool in told["tools"]["items"]] == ["ship", "track"]
-
-
-def test_nothing_declared_is_nothing_told():
-    assert of_native({}) == {}
+    assert snapshot["wireShape"] == {"events": ["RUN_STARTED"]}
+    assert snapshot["identity"] == {"name": "Courier", "mood": "good"}
+    assert snapshot["transport"] == {"resumable": True}
+    assert "state" not in snapshot
+    assert [tool["name"] for tool in snapshot["tools"]["items"]] == ["ship", "track"]
 
 
-@pytest.mark.skipif(not SHARED, reason=f"no AG-UI samples in {SAMPLES}")
-def test_samples_from_the_world_come_back_whole():
-    for path in SHARED:
+def test_snapshot_of_empty_document_is_empty():
+    assert snapshot_document({}) == {}
+
+
+@pytest.mark.skipif(not COLLECTED_SAMPLES, reason=f"no AG-UI samples in {SAMPLES}")
+def test_snapshot_contains_every_member_of_collected_samples():
+    for path in COLLECTED_SAMPLES:
         document = json.loads(path.read_text())
-        told = of_native(document)
-        valid(told)
+        snapshot = snapshot_document(document)
+        validate_snapshot(snapshot)
         for category, members in document.items():
-            assert members.items() <= told[category].items(), path.name
+            assert members.items() <= snapshot[category].items(), path.name
 
 
 # Agents of other protocols
 
 
-def test_an_mcp_servers_tools_are_tools():
+def test_mcp_tools_become_tools():
     schema = {"type": "object"}
-    told = take_snapshot(
+    snapshot = take_snapshot(
         SnapshotSource(
             name="Desk",
             capabilities=[
@@ -132,7 +132,7 @@ def test_an_mcp_servers_tools_are_tools():
             ],
         )
     )
-    assert told == {
+    assert snapshot == {
         "identity": {"name": "Desk"},
         "tools": {
             "supported": True,
@@ -142,11 +142,11 @@ def test_an_mcp_servers_tools_are_tools():
             ],
         },
     }
-    valid(told)
+    validate_snapshot(snapshot)
 
 
-def test_an_a2a_skill_is_no_tool():
-    told = take_snapshot(
+def test_a2a_skill_does_not_become_a_tool():
+    snapshot = take_snapshot(
         SnapshotSource(
             capabilities=[
                 A2ASkill(name="draw", output_modes=["image/png"]),
@@ -157,15 +157,15 @@ def test_an_a2a_skill_is_no_tool():
             ]
         )
     )
-    assert told == {
+    assert snapshot == {
         "transport": {"streaming": True, "pushNotifications": False},
         "output": {"supportedMimeTypes": ["text/html"]},
     }
-    valid(told)
+    validate_snapshot(snapshot)
 
 
-def test_identity_is_the_entrys():
-    told = take_snapshot(
+def test_identity_comes_from_the_source():
+    snapshot = take_snapshot(
         SnapshotSource(
             name="n",
             description="d",
@@ -178,7 +178,7 @@ def test_identity_is_the_entrys():
             ],
         )
     )
-    assert told == {
+    assert snapshot == {
         "identity": {
             "name": "n",
             "description": "d",
@@ -187,33 +187,33 @@ def test_identity_is_the_entrys():
             "documentationUrl": "https://d.example",
         }
     }
-    valid(told)
+    validate_snapshot(snapshot)
 
 
-def test_features_of_a_wrong_type_and_unknown_ones_are_not_told():
-    rows = [
+def test_invalid_and_unknown_features_are_omitted():
+    features = [
         AgentFeature(name="transport.streaming", value="yes"),
         AgentFeature(name="execution.maxIterations", value=-1),
         AgentFeature(name="identity.name", value="not a feature"),
         AgentFeature(name="weather.snow", value=True),
     ]
-    assert take_snapshot(SnapshotSource(capabilities=rows)) == {}
+    assert take_snapshot(SnapshotSource(capabilities=features)) == {}
 
 
 @pytest.mark.parametrize(
     ("parser", "folder"), [(A2AParser(), "a2a"), (MCPParser(), "mcp")]
 )
-def test_every_fixture_of_another_protocol_is_told_validly(parser, folder):
+def test_snapshots_of_other_protocols_are_valid(parser, folder):
     for path in sorted((DATA / folder).glob("*.json")):
         document = json.loads(path.read_text())
         if parser.recognizes(document):
-            told = of_record(parser.parse(document, Problems()))
-            assert valid(told).identity.name
+            snapshot = snapshot_record(parser.parse(document, Problems()))
+            assert validate_snapshot(snapshot).identity.name
 
 
-# Nothing is false that was not said to be false
+# Flags are false only if the definition says so
 
-values = st.recursive(
+json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(-9, 9) | st.text(max_size=5),
     lambda inside: (
         st.lists(inside, max_size=3)
@@ -224,8 +224,8 @@ values = st.recursive(
 snake_case = {"multiAgent": "multi_agent", "humanInTheLoop": "human_in_the_loop"}
 
 
-def category_members(category):
-    """Names its members have in some revision."""
+def list_category_members(category):
+    """Return the names of a category's members in all revisions."""
     names = {
         key_path[1] for key_path in FEATURES_BY_KEY_PATH if key_path[0] == category
     }
@@ -237,81 +237,86 @@ def category_members(category):
     )
 
 
-def categories():
+def iter_category_strategies():
     for category in sorted({key_path[0] for key_path in FEATURES_BY_KEY_PATH}):
         media = st.dictionaries(
-            st.sampled_from(["image", "audio", "video", "pdf", "file"]), values
+            st.sampled_from(["image", "audio", "video", "pdf", "file"]), json_values
         )
-        inside = st.dictionaries(
-            st.sampled_from(category_members(category)) | st.text(max_size=5),
-            values | media if category == "multimodal" else values,
+        members = st.dictionaries(
+            st.sampled_from(list_category_members(category)) | st.text(max_size=5),
+            json_values | media if category == "multimodal" else json_values,
         )
         for name in {category, snake_case.get(category, category)}:
-            yield name, inside | values
+            yield name, members | json_values
 
 
-declarations = st.fixed_dictionaries({}, optional=dict(categories()))
+documents = st.fixed_dictionaries({}, optional=dict(iter_category_strategies()))
 
 
-def false_features(told):
-    """The standard flags that a snapshot says are false, in either spelling."""
-    flat = {
+def iter_false_features(snapshot):
+    """Yield the names of standard flags that are false, in either spelling."""
+    flat_flags = {
         ("multimodal", key): key_path for key, key_path in FLAT_MULTIMODAL_FLAGS.items()
     }
-    for key_path in (*FEATURES_BY_KEY_PATH, *flat):
-        value = told
-        for step in key_path:
-            value = value.get(step) if isinstance(value, dict) else None
+    for key_path in (*FEATURES_BY_KEY_PATH, *flat_flags):
+        value = snapshot
+        for key in key_path:
+            value = value.get(key) if isinstance(value, dict) else None
         if value is False:
             yield ".".join(
-                ("multimodal", *flat[key_path]) if key_path in flat else key_path
+                ("multimodal", *flat_flags[key_path])
+                if key_path in flat_flags
+                else key_path
             )
 
 
-def said_false(document, name):
-    """Whether the document says so, in any spelling."""
-    category, *rest = name.split(".")
-    written = [document.get(category), document.get(snake_case.get(category))]
-    for inside in filter(lambda each: isinstance(each, dict), written):
-        value = inside
-        for step in rest:
-            value = value.get(step) if isinstance(value, dict) else None
-        flat = [
+def declares_false(document, name):
+    """Return whether the document declares the flag false, in any spelling."""
+    category, *keys = name.split(".")
+    spellings = [document.get(category), document.get(snake_case.get(category))]
+    for members in filter(lambda spelling: isinstance(spelling, dict), spellings):
+        value = members
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        flat_keys = [
             key
             for key, key_path in FLAT_MULTIMODAL_FLAGS.items()
-            if list(key_path) == rest
+            if list(key_path) == keys
         ]
-        if value is False or any(inside.get(key) is False for key in flat):
+        if value is False or any(members.get(key) is False for key in flat_keys):
             return True
     return False
 
 
-@given(declarations)
-def test_ag_ui_says_no_false_word_of_its_own(document):
-    told = of_native(document)
-    record, _ = parse(document | {"url": "https://a.example"})
+@given(documents)
+def test_agui_snapshot_adds_no_false_flag(document):
+    snapshot = snapshot_document(document)
+    record, _ = parse_record(document | {"url": "https://a.example"})
 
-    assert all(said_false(document, name) for name in false_features(told))
+    assert all(declares_false(document, name) for name in iter_false_features(snapshot))
     assert all(
-        said_false(document, name)
-        for name, value in features(record).items()
+        declares_false(document, name)
+        for name, value in get_features(record).items()
         if value is False
     )
-    AgentCapabilities.model_validate(told)
-    json.dumps(told)
+    AgentCapabilities.model_validate(snapshot)
+    json.dumps(snapshot)
 
 
 flags = st.dictionaries(
-    st.sampled_from(["streaming", "pushNotifications", "tools", "prompts", "x"]), values
+    st.sampled_from(["streaming", "pushNotifications", "tools", "prompts", "x"]),
+    json_values,
 )
 
 
 @given(
-    flags | values,
-    st.lists(st.fixed_dictionaries({"name": st.just("s")}, optional={"tags": values})),
-    values,
+    flags | json_values,
+    st.lists(
+        st.fixed_dictionaries({"name": st.just("s")}, optional={"tags": json_values})
+    ),
+    json_values,
 )
-def test_a2a_is_given_no_false_word(capabilities, skills, modes):
+def test_a2a_snapshot_adds_no_false_flag(capabilities, skills, modes):
     card = {
         "name": "Desk",
         "url": "https://desk.example/",
@@ -319,26 +324,28 @@ def test_a2a_is_given_no_false_word(capabilities, skills, modes):
         "skills": skills,
         "defaultOutputModes": modes,
     }
-    told = of_record(A2AParser().parse(card, Problems()))
-    stated = capabilities if isinstance(capabilities, dict) else {}
+    snapshot = snapshot_record(A2AParser().parse(card, Problems()))
+    declared = capabilities if isinstance(capabilities, dict) else {}
 
-    for name in false_features(told):
-        assert stated[name.removeprefix("transport.")] is False
-    assert "tools" not in told
-    AgentCapabilities.model_validate(told)
+    for name in iter_false_features(snapshot):
+        assert declared[name.removeprefix("transport.")] is False
+    assert "tools" not in snapshot
+    AgentCapabilities.model_validate(snapshot)
 
 
-@given(flags | values, st.lists(st.fixed_dictionaries({"name": st.text(min_size=1)})))
-def test_mcp_is_given_no_false_word(capabilities, tools):
+@given(
+    flags | json_values, st.lists(st.fixed_dictionaries({"name": st.text(min_size=1)}))
+)
+def test_mcp_snapshot_adds_no_false_flag(capabilities, tools):
     card = {
         "name": "desk",
         "url": "https://desk.example/",
         "capabilities": capabilities,
         "tools": tools,
     }
-    told = of_record(MCPParser().parse(card, Problems()))
+    snapshot = snapshot_record(MCPParser().parse(card, Problems()))
 
-    for name in false_features(told):
+    for name in iter_false_features(snapshot):
         assert name == "tools.supported"
         assert capabilities["tools"] is False
-    AgentCapabilities.model_validate(told)
+    AgentCapabilities.model_validate(snapshot)

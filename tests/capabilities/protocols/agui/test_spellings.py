@@ -5,20 +5,20 @@ import pytest
 
 from capabilities.spellings import normalize_spelling, standard_name
 
-from .reading import sample
+from .declarations import load_sample
 
 
-def normalised(document):
+def normalize(document):
     return normalize_spelling(document).document
 
 
-def test_the_seeds_subagents_get_the_name_of_1_0():
+def test_older_subagents_member_is_renamed():
     document = {"multiAgent": {"subAgents": [{"name": "porter"}]}}
 
-    assert normalised(document) == {"multiAgent": {"subagents": [{"name": "porter"}]}}
+    assert normalize(document) == {"multiAgent": {"subagents": [{"name": "porter"}]}}
 
 
-def test_the_seeds_flat_flags_are_nested():
+def test_flat_multimodal_flags_are_nested():
     flags = {
         "imageInput": True,
         "imageGeneration": False,
@@ -28,7 +28,7 @@ def test_the_seeds_flat_flags_are_nested():
         "pdfInput": False,
         "fileInput": True,
     }
-    assert normalised({"multimodal": flags})["multimodal"] == {
+    assert normalize({"multimodal": flags})["multimodal"] == {
         "input": {
             "image": True,
             "audio": True,
@@ -40,7 +40,7 @@ def test_the_seeds_flat_flags_are_nested():
     }
 
 
-def test_a_flat_flag_never_overwrites_a_nested_one():
+def test_nested_flag_takes_precedence_over_flat_flag():
     document = {"multimodal": {"imageInput": False, "input": {"image": True}}}
 
     result = normalize_spelling(document)
@@ -49,40 +49,40 @@ def test_a_flat_flag_never_overwrites_a_nested_one():
     assert result.conflicting_paths == ["$.multimodal.imageInput"]
 
 
-def test_a_flat_flag_is_read_where_1_0_has_nothing_sensible():
-    said = {"multimodal": {"input": "x", "audioInput": True, "imageInput": False}}
-    result = normalize_spelling(said)
+def test_flat_flag_replaces_invalid_nested_value():
+    document = {"multimodal": {"input": "x", "audioInput": True, "imageInput": False}}
+    result = normalize_spelling(document)
 
     nested = {"audio": True, "image": False}
     assert result.document == {"multimodal": {"input": nested}}
     assert result.misplaced_paths == ["$.multimodal.input"]
 
 
-def test_spellings_that_agree_are_no_news():
-    both = {"subagents": [{"name": "a"}], "subAgents": [{"name": "a"}]}
+def test_equal_spellings_are_no_conflict():
+    members = {"subagents": [{"name": "a"}], "subAgents": [{"name": "a"}]}
 
-    assert normalize_spelling({"multiAgent": both}).conflicting_paths == []
+    assert normalize_spelling({"multiAgent": members}).conflicting_paths == []
 
 
 @pytest.mark.parametrize("older", ["subAgents", "sub_agents"])
-def test_what_1_0_says_counts_in_any_order(older):
-    both = {older: [{"name": "old"}], "subagents": [{"name": "new"}]}
-    turned = dict(reversed(both.items()))
+def test_1_0_spelling_takes_precedence_in_any_order(older):
+    original = {older: [{"name": "old"}], "subagents": [{"name": "new"}]}
+    reordered = dict(reversed(original.items()))
 
-    for members in (both, turned):
-        kept = normalised({"multiAgent": members})
-        assert kept == {"multiAgent": {"subagents": [{"name": "new"}]}}
-
-
-def test_null_is_no_word_of_1_0():
-    both = {"subagents": None, "subAgents": [{"name": "old"}]}
-
-    kept = normalised({"multiAgent": both})
-    assert kept == {"multiAgent": {"subagents": [{"name": "old"}]}}
+    for members in (original, reordered):
+        document = normalize({"multiAgent": members})
+        assert document == {"multiAgent": {"subagents": [{"name": "new"}]}}
 
 
-def test_snake_case_is_read_as_camel_case():
-    assert normalised(sample("snake_gardener")) == {
+def test_null_in_1_0_spelling_is_ignored():
+    members = {"subagents": None, "subAgents": [{"name": "old"}]}
+
+    document = normalize({"multiAgent": members})
+    assert document == {"multiAgent": {"subagents": [{"name": "old"}]}}
+
+
+def test_snake_case_becomes_camel_case():
+    assert normalize(load_sample("snake_case_gardener")) == {
         "identity": {"name": "Gardener", "documentationUrl": "https://garden.example"},
         "transport": {"httpBinary": True},
         "multiAgent": {"supported": True, "subagents": [{"name": "mole_catcher"}]},
@@ -92,17 +92,17 @@ def test_snake_case_is_read_as_camel_case():
     }
 
 
-def test_members_that_nobody_knows_stay_untouched():
+def test_unknown_members_are_unchanged():
     document = {
         "wire_shape": {"raw_events": 1},
         "transport": {"carrier_pigeon": True, "streaming_": True},
         "custom": {"max_iterations": 3},
     }
-    assert normalised(document) == document
+    assert normalize(document) == document
 
 
-def test_the_place_as_written_is_remembered():
-    result = normalize_spelling(sample("snake_gardener"))
+def test_original_path_has_original_spelling():
+    result = normalize_spelling(load_sample("snake_case_gardener"))
     subagents = ("multiAgent", "subagents")
 
     assert result.original_path(subagents) == "$.multi_agent.sub_agents"
@@ -118,20 +118,22 @@ def test_the_place_as_written_is_remembered():
     )
 
 
-@pytest.mark.parametrize("name", ["seed_concierge", "snake_gardener", "wild_courier"])
-def test_the_document_itself_is_left_alone_and_twice_is_as_good_as_once(name):
-    document = sample(name)
-    before = copy.deepcopy(document)
+@pytest.mark.parametrize(
+    "name", ["concierge", "snake_case_gardener", "courier_with_invalid_members"]
+)
+def test_normalization_is_idempotent_and_copies_the_document(name):
+    document = load_sample(name)
+    original = copy.deepcopy(document)
 
-    once = normalised(document)
+    normalized = normalize(document)
 
-    assert document == before
-    assert normalised(once) == once
-    assert json.dumps(once)
+    assert document == original
+    assert normalize(normalized) == normalized
+    assert json.dumps(normalized)
 
 
 @pytest.mark.parametrize(
-    ("stated", "standard"),
+    ("name", "standard"),
     [
         ("transport.streaming", "transport.streaming"),
         ("multimodal.imageInput", "multimodal.input.image"),
@@ -145,5 +147,5 @@ def test_the_document_itself_is_left_alone_and_twice_is_as_good_as_once(name):
         ("..", ".."),
     ],
 )
-def test_a_feature_is_known_by_any_of_its_names(stated, standard):
-    assert standard_name(stated) == standard
+def test_standard_name_accepts_every_spelling(name, standard):
+    assert standard_name(name) == standard

@@ -1,4 +1,4 @@
-"""What is taken at the door for envelopes, and what is refused, and in which words."""
+"""Which envelopes the API accepts, and how it rejects the others."""
 
 import json
 import time
@@ -12,40 +12,40 @@ from catalog.models import AgentType, Capability, CatalogEntry
 from tests.api_errors import assert_error_response
 
 from .agh import (
-    ENVELOPES,
-    FALSE_DIGEST,
-    LIMIT,
-    PEERS,
-    capabilities,
-    card,
-    document,
-    entry_of,
-    envelope,
-    greet,
-    greet_with,
-    known_in_full,
-    malformed_error,
-    post,
-    refused,
-    response,
-    send,
-    transfer,
-    whois,
+    ENVELOPES_URL,
+    PEERS_URL,
+    SIZE_LIMIT,
+    WRONG_DIGEST,
+    assert_rejected,
+    build_card,
+    build_document,
+    build_envelope,
+    build_greet,
+    build_greet_from_card,
+    build_transfer,
+    build_whois,
+    build_whois_response,
+    get_capabilities,
+    get_documented_names,
+    get_entry,
+    get_malformed_path,
+    post_envelope,
+    send_envelopes,
 )
 
 pytestmark = pytest.mark.django_db
 
 
-def stored() -> int:
+def count_stored_rows() -> int:
     tables = (AgentType, Capability, CatalogEntry, SeenEnvelope)
     return sum(table.objects.count() for table in tables)
 
 
-def padded(size: int) -> bytes:
-    """A greet of just so many bytes."""
-    said = greet(padding="")
-    said["padding"] = "x" * (size - len(json.dumps(said)))
-    return json.dumps(said).encode()
+def build_padded_greet(size: int) -> bytes:
+    """Return a greet of exactly this many bytes."""
+    envelope = build_greet(padding="")
+    envelope["padding"] = "x" * (size - len(json.dumps(envelope)))
+    return json.dumps(envelope).encode()
 
 
 @pytest.mark.parametrize(
@@ -76,25 +76,25 @@ def padded(size: int) -> bytes:
     ],
     ids=str,
 )
-def test_a_malformed_envelope_is_refused_at_its_place(editor, members, path):
-    assert malformed_error(editor, greet(**members)) == path
-    assert stored() == 0
+def test_malformed_envelope_is_rejected_with_path(editor, members, path):
+    assert get_malformed_path(editor, build_greet(**members)) == path
+    assert count_stored_rows() == 0
 
 
 @pytest.mark.parametrize(
     "raw",
     [b"", b" ", b"[]", b"null", b"{", b"\xff", b'{"ts": NaN}', b"[" * 100_000],
-    ids=["none", "blank", "list", "null", "open", "latin", "nan", "deep"],
+    ids=["empty", "blank", "list", "null", "unclosed", "latin-1", "nan", "deep"],
 )
-def test_what_is_no_json_object_is_malformed(editor, raw):
-    assert malformed_error(editor, raw) == "$"
+def test_body_other_than_json_object_is_malformed(editor, raw):
+    assert get_malformed_path(editor, raw) == "$"
 
 
-def test_a_member_given_twice_is_malformed(editor):
-    raw = json.dumps(greet())[:-1].encode() + b', "to": "ops"}'
+def test_duplicate_member_is_malformed(editor):
+    raw = json.dumps(build_greet())[:-1].encode() + b', "to": "ops"}'
 
-    malformed_error(editor, raw)
-    assert stored() == 0
+    get_malformed_path(editor, raw)
+    assert count_stored_rows() == 0
 
 
 @pytest.mark.parametrize(
@@ -110,16 +110,16 @@ def test_a_member_given_twice_is_malformed(editor):
     ],
     ids=str,
 )
-def test_a_malformed_card_is_refused_at_its_place(editor, members, path):
-    said = envelope("greet", {"peer_card": card() | members})
+def test_malformed_card_is_rejected_with_path(editor, members, path):
+    envelope = build_envelope("greet", {"peer_card": build_card() | members})
 
-    assert malformed_error(editor, said) == path
-    assert stored() == 0
+    assert get_malformed_path(editor, envelope) == path
+    assert count_stored_rows() == 0
 
 
 @pytest.mark.parametrize("age", [-300, 290])
-def test_clocks_may_differ_by_five_minutes(editor, age):
-    send(editor, greet(ts=int(time.time()) - age))
+def test_timestamp_within_five_minutes_is_accepted(editor, age):
+    send_envelopes(editor, build_greet(ts=int(time.time()) - age))
 
 
 @pytest.mark.parametrize(
@@ -130,64 +130,67 @@ def test_clocks_may_differ_by_five_minutes(editor, age):
         ({"ts": 0, "expires_at": -1}, "$.expires_at"),
         ({"ts": 310, "expires_at": 900}, "$.ts"),
     ],
-    ids=["old", "ahead", "passed", "ahead although it holds"],
+    ids=["old", "future", "expired", "future-but-not-expired"],
 )
-def test_what_is_out_of_date_or_ahead_is_expired(editor, members, path):
+def test_old_or_future_envelope_is_rejected_as_expired(editor, members, path):
     now = int(time.time())
-    said = greet(**{key: now + seconds for key, seconds in members.items()})
+    envelope = build_greet(**{key: now + seconds for key, seconds in members.items()})
 
-    body = refused(editor, said, 400, "INVALID_BODY", "expired")
+    body = assert_rejected(editor, envelope, 400, "INVALID_BODY", "expired")
     assert body["details"]["path"] == path
-    assert stored() == 0
+    assert count_stored_rows() == 0
 
 
-def test_an_old_envelope_that_says_it_still_holds_is_taken(editor):
+def test_old_envelope_with_future_expires_at_is_accepted(editor):
     now = int(time.time())
 
-    send(editor, greet(ts=now - 3600, expires_at=now + 3600))
+    send_envelopes(editor, build_greet(ts=now - 3600, expires_at=now + 3600))
 
 
-def test_the_same_envelope_again_is_a_duplicate(editor):
-    said = greet("build-site")
-    send(editor, said)
+def test_repeated_envelope_is_rejected_as_duplicate(editor):
+    envelope = build_greet("build-site")
+    send_envelopes(editor, envelope)
 
-    body = refused(editor, said, 409, "CONFLICT", "duplicate")
+    body = assert_rejected(editor, envelope, 409, "CONFLICT", "duplicate")
     assert body["details"]["path"] == "$.id"
 
 
-def test_an_id_is_taken_by_one_sender_in_one_channel_only(editor):
-    said = greet()
-    send(editor, said, greet(id=said["id"], sender="coder"))
-    send(editor, said | {"channel": "testers"})
+def test_same_id_from_other_sender_or_channel_is_accepted(editor):
+    envelope = build_greet()
+    send_envelopes(editor, envelope, build_greet(id=envelope["id"], sender="coder"))
+    send_envelopes(editor, envelope | {"channel": "testers"})
 
     assert CatalogEntry.objects.count() == 3
 
 
 @pytest.mark.parametrize(
-    ("make", "status"),
+    ("build", "status"),
     [
-        (lambda: whois(to="nobody"), 404),
-        (lambda: transfer(document(digest=FALSE_DIGEST)), 422),
-        (lambda: greet(kind="sing"), 400),
+        (lambda: build_whois(to="nobody"), 404),
+        (lambda: build_transfer(build_document(digest=WRONG_DIGEST)), 422),
+        (lambda: build_greet(kind="sing"), 400),
     ],
     ids=["not_target", "verification_failed", "unsupported_kind"],
 )
-def test_a_refused_attempt_does_not_burn_its_id(editor, make, status):
-    first = make()
-    assert post(editor, first).status_code == status
+def test_id_of_rejected_envelope_can_be_reused(editor, build, status):
+    envelope = build()
+    assert post_envelope(editor, envelope).status_code == status
 
-    send(editor, greet(id=first["id"], sender=first["from"], channel="builders"))
-
-
-def test_an_attempt_without_permission_does_not_burn_its_id(viewer, editor):
-    said = greet()
-    post(viewer, said)
-
-    send(editor, said)
+    send_envelopes(
+        editor,
+        build_greet(id=envelope["id"], sender=envelope["from"], channel="builders"),
+    )
 
 
-def test_ids_too_old_to_be_taken_again_are_forgotten(editor):
-    send(editor, greet())
+def test_id_of_forbidden_envelope_can_be_reused(viewer, editor):
+    envelope = build_greet()
+    post_envelope(viewer, envelope)
+
+    send_envelopes(editor, envelope)
+
+
+def test_expired_seen_envelopes_are_deleted(editor):
+    send_envelopes(editor, build_greet())
     delete_expired_envelopes()
     assert SeenEnvelope.objects.count() == 1
 
@@ -196,79 +199,94 @@ def test_ids_too_old_to_be_taken_again_are_forgotten(editor):
     assert not SeenEnvelope.objects.exists()
 
 
-def test_an_envelope_that_holds_for_ages_is_not_remembered_for_ages(editor):
-    send(editor, greet(expires_at=2**53 - 1))
+def test_seen_envelope_with_far_expires_at_is_kept_for_limited_time(editor):
+    send_envelopes(editor, build_greet(expires_at=2**53 - 1))
 
     assert SeenEnvelope.objects.get().until.year < 2100
 
 
 @pytest.mark.parametrize("kind", ["sing", "GREET", "recipe"])
-def test_an_unknown_kind_is_unsupported(editor, kind):
-    refused(editor, greet(kind=kind), 400, "INVALID_BODY", "unsupported_kind")
+def test_unknown_kind_is_rejected_as_unsupported(editor, kind):
+    assert_rejected(
+        editor, build_greet(kind=kind), 400, "INVALID_BODY", "unsupported_kind"
+    )
 
 
 @pytest.mark.parametrize("kind", ["say", "direct", "receipt", "trace"])
-def test_talk_is_taken_and_ignored(viewer, kind):
-    assert send(viewer, envelope(kind, {"text": "hello"})) == []
+def test_unhandled_kinds_are_accepted_and_ignored(viewer, kind):
+    assert send_envelopes(viewer, build_envelope(kind, {"text": "hello"})) == []
     assert not CatalogEntry.objects.exists()
 
 
-def test_a_directed_whois_for_a_stranger_has_no_target(viewer):
-    said = whois(to="nobody")
+def test_whois_to_unknown_peer_returns_404(viewer):
+    envelope = build_whois(to="nobody")
 
-    body = refused(viewer, said, 404, "PEER_NOT_FOUND", "not_target")
+    body = assert_rejected(viewer, envelope, 404, "PEER_NOT_FOUND", "not_target")
     assert body["details"]["path"] == "$.to"
 
 
 @pytest.mark.parametrize(
-    "capability",
+    "document",
     [
-        document(digest=FALSE_DIGEST),
-        document(digest="md5:1"),
-        document() | {"outcome": "Another."},
+        build_document(digest=WRONG_DIGEST),
+        build_document(digest="md5:1"),
+        build_document() | {"outcome": "Another."},
     ],
-    ids=["false", "of another form", "of another document"],
+    ids=["wrong", "other-algorithm", "of-other-document"],
 )
-def test_a_false_digest_fails_verification_and_nothing_is_kept(editor, capability):
-    said = transfer(capability)
-    body = refused(editor, said, 422, "VERIFICATION_FAILED", "verification_failed")
+def test_transfer_with_wrong_digest_is_rejected_and_stores_nothing(editor, document):
+    envelope = build_transfer(document)
+    body = assert_rejected(
+        editor, envelope, 422, "VERIFICATION_FAILED", "verification_failed"
+    )
 
     assert body["details"]["path"] == "$.body.capability.digest"
-    assert stored() == 0
+    assert count_stored_rows() == 0
 
 
-def test_a_false_digest_leaves_what_is_known_as_it_was(editor):
-    send(editor, greet("build-site"), transfer(document(version="1")))
-    said = transfer(document(version="2", digest=FALSE_DIGEST))
-    refused(editor, said, 422, "VERIFICATION_FAILED", "verification_failed")
+def test_transfer_with_wrong_digest_keeps_stored_document(editor):
+    send_envelopes(
+        editor, build_greet("build-site"), build_transfer(build_document(version="1"))
+    )
+    envelope = build_transfer(build_document(version="2", digest=WRONG_DIGEST))
+    assert_rejected(editor, envelope, 422, "VERIFICATION_FAILED", "verification_failed")
 
-    assert capabilities()["build-site"]["document"]["version"] == "1"
+    assert get_capabilities()["build-site"]["document"]["version"] == "1"
 
 
 @pytest.mark.parametrize(
     ("body", "path"),
     [
         ({}, "$.body.capability"),
-        (document(), "$.body.capability"),
+        (build_document(), "$.body.capability"),
         ({"capability": {}}, "$.body.capability.id"),
-        ({"capability": document(digest="")}, "$.body.capability.digest"),
-        ({"capability": document(outcome=" ")}, "$.body.capability.outcome"),
+        ({"capability": build_document(digest="")}, "$.body.capability.digest"),
+        ({"capability": build_document(outcome=" ")}, "$.body.capability.outcome"),
         (
-            {"capability": document(requirements=["a", "a"])},
+            {"capability": build_document(requirements=["a", "a"])},
             "$.body.capability.requirements[1]",
         ),
     ],
-    ids=["none", "bare", "empty", "no digest", "no outcome", "twice"],
+    ids=[
+        "missing",
+        "not-nested",
+        "empty",
+        "no-digest",
+        "no-outcome",
+        "repeated-requirement",
+    ],
 )
-def test_a_malformed_document_is_refused_at_its_place(editor, body, path):
-    assert malformed_error(editor, envelope("capability", body)) == path
-    assert stored() == 0
+def test_malformed_document_is_rejected_with_path(editor, body, path):
+    assert get_malformed_path(editor, build_envelope("capability", body)) == path
+    assert count_stored_rows() == 0
 
 
-def test_an_envelope_of_the_limit_is_taken_and_one_byte_more_is_not(editor):
-    send(editor, padded(LIMIT))
+def test_envelope_over_size_limit_returns_413(editor):
+    send_envelopes(editor, build_padded_greet(SIZE_LIMIT))
 
-    refused(editor, padded(LIMIT + 1), 413, "BODY_TOO_LARGE", "malformed")
+    assert_rejected(
+        editor, build_padded_greet(SIZE_LIMIT + 1), 413, "BODY_TOO_LARGE", "malformed"
+    )
 
 
 @pytest.mark.parametrize(
@@ -277,157 +295,198 @@ def test_an_envelope_of_the_limit_is_taken_and_one_byte_more_is_not(editor):
         ({"ext": {"acme": {"API-Key": "x"}}}, "$.ext.acme.API-Key"),
         ({"proof": {"client_secret": "x"}}, "$.proof.client_secret"),
         (
-            {"body": {"capability": document(hints=[{"Password": "x"}])}},
+            {"body": {"capability": build_document(hints=[{"Password": "x"}])}},
             "$.body.capability.hints[0].Password",
         ),
     ],
     ids=["ext", "proof", "body"],
 )
-def test_what_looks_like_a_secret_is_not_taken(editor, members, path):
-    assert malformed_error(editor, transfer(document(), **members)) == path
-    assert stored() == 0
+def test_member_named_like_a_secret_is_rejected_with_path(editor, members, path):
+    envelope = build_transfer(build_document(), **members)
+
+    assert get_malformed_path(editor, envelope) == path
+    assert count_stored_rows() == 0
 
 
-def test_an_empty_secret_and_a_hash_of_one_are_harmless(editor):
-    send(editor, greet(ext={"token": "", "password_hash": "x", "tokens": 7}))
+def test_empty_secret_and_secret_hash_are_accepted(editor):
+    send_envelopes(
+        editor, build_greet(ext={"token": "", "password_hash": "x", "tokens": 7})
+    )
 
 
-def test_task_write_is_only_taken_with_a_proof(editor):
-    code = (422, "VERIFICATION_FAILED", "verification_failed")
-    refused(editor, greet("task.write"), *code)
-    refused(editor, greet("task.write", proof={}), *code)
-    refused(editor, response(card("task.write")), *code)
+def test_privilege_in_card_is_rejected_without_proof(editor):
+    error = (422, "VERIFICATION_FAILED", "verification_failed")
+    assert_rejected(editor, build_greet("task.write"), *error)
+    assert_rejected(editor, build_greet("task.write", proof={}), *error)
+    assert_rejected(editor, build_whois_response(build_card("task.write")), *error)
 
-    assert stored() == 0
-    send(editor, greet("task.write", proof={"sig": "x"}))
+    assert count_stored_rows() == 0
+    send_envelopes(editor, build_greet("task.write", proof={"sig": "x"}))
 
 
-def test_one_peer_with_a_privilege_silences_no_other(editor):
-    """We have no proof to send along, so it alone goes unanswered for."""
-    send(editor, greet("task.write", proof={"sig": "x"}), greet(sender="coder"))
+def test_broadcast_reaches_peers_beside_privileged_peer(editor):
+    send_envelopes(
+        editor,
+        build_greet("task.write", proof={"sig": "x"}),
+        build_greet(sender="coder"),
+    )
 
-    senders = {answer["from"] for answer in send(editor, whois())}
+    senders = {response["from"] for response in send_envelopes(editor, build_whois())}
     assert "coder" in senders
 
 
-def test_one_card_from_the_other_door_silences_no_peer(editor):
-    """Registering knows nothing of proofs; envelopes do."""
-    odd = card("task.write", peer_id="odd", channel="builders")
-    editor.post("/api/v1/catalog/register", odd, format="json")
+def test_broadcast_reaches_peers_beside_registered_privileged_card(editor):
+    card = build_card("task.write", peer_id="writer", channel="builders")
+    editor.post("/api/v1/catalog/register", card, format="json")
     CatalogEntry.objects.update(status="active")
-    send(editor, greet())
+    send_envelopes(editor, build_greet())
 
-    senders = {answer["from"] for answer in send(editor, whois())}
+    senders = {response["from"] for response in send_envelopes(editor, build_whois())}
     assert "designer" in senders
 
 
-def test_what_looks_like_a_secret_comes_in_by_no_other_door(editor):
-    leaky = card(peer_id="leaky", ext={"acme": [{"token": "x"}]})
-    answer = editor.post("/api/v1/catalog/register", leaky, format="json")
-    body = assert_error_response(answer, 422, "INVALID_DEFINITION")
+def test_registering_card_with_secret_returns_422(editor):
+    card = build_card(peer_id="leaky", ext={"acme": [{"token": "x"}]})
+    response = editor.post("/api/v1/catalog/register", card, format="json")
+    body = assert_error_response(response, 422, "INVALID_DEFINITION")
 
     assert body["details"]["errors"][0]["path"] == "$.ext.acme[0].token"
-    assert stored() == 0
+    assert count_stored_rows() == 0
 
 
-@pytest.mark.parametrize("make", [greet_with, response])
-def test_a_card_is_only_taken_from_its_own_peer(editor, make):
-    said = make(card()) | {"from": "somebody-else"}
+@pytest.mark.parametrize("build", [build_greet_from_card, build_whois_response])
+def test_card_of_another_sender_is_rejected(editor, build):
+    envelope = build(build_card()) | {"from": "somebody-else"}
 
-    assert malformed_error(editor, said) == "$.body.peer_card.peer_id"
-    assert stored() == 0
+    assert get_malformed_path(editor, envelope) == "$.body.peer_card.peer_id"
+    assert count_stored_rows() == 0
 
 
-def test_a_whois_is_a_request_without_a_card_or_a_response_to_something(editor):
-    asking = {"type": "request", "peer_card": card()}
-    assert malformed_error(editor, envelope("whois", asking)) == "$.body.peer_card"
-    assert malformed_error(editor, envelope("whois", {"type": "?"})) == "$.body.type"
-    assert malformed_error(editor, envelope("whois", {})) == "$.body.type"
-    assert malformed_error(editor, response(card(), reply_to=None)) == "$.reply_to"
+def test_malformed_whois_is_rejected_with_path(editor):
+    def get_path(body):
+        return get_malformed_path(editor, build_envelope("whois", body))
+
+    response = build_whois_response(build_card(), reply_to=None)
+
+    assert (
+        get_path({"type": "request", "peer_card": build_card()}) == "$.body.peer_card"
+    )
+    assert get_path({"type": "?"}) == "$.body.type"
+    assert get_path({}) == "$.body.type"
+    assert get_malformed_path(editor, response) == "$.reply_to"
 
 
 CATALOG_ITEMS_PATH = "$.ext['agh.capability_catalog'].capabilities"
 
 
 @pytest.mark.parametrize(
-    ("make", "path"),
+    ("build", "expected_path"),
     [
-        (lambda: greet_with(card(display_name="n" * 301)), ".peer_card.display_name"),
-        (lambda: greet("a", "i" * 501), ".peer_card.capabilities[1]"),
-        (lambda: transfer(document("i" * 501)), ".capability"),
-        (lambda: transfer(document(summary="s" * 20_001)), ".capability"),
         (
-            lambda: response(card(), document(), document("i" * 501)),
+            lambda: build_greet_from_card(build_card(display_name="n" * 301)),
+            "$.body.peer_card.display_name",
+        ),
+        (lambda: build_greet("a", "i" * 501), "$.body.peer_card.capabilities[1]"),
+        (lambda: build_transfer(build_document("i" * 501)), "$.body.capability"),
+        (
+            lambda: build_transfer(build_document(summary="s" * 20_001)),
+            "$.body.capability",
+        ),
+        (
+            lambda: build_whois_response(
+                build_card(), build_document(), build_document("i" * 501)
+            ),
             f"{CATALOG_ITEMS_PATH}[1]",
         ),
     ],
-    ids=["greet name", "greet id", "transfer id", "transfer summary", "response id"],
+    ids=[
+        "greet-display-name",
+        "greet-capability-id",
+        "transfer-id",
+        "transfer-summary",
+        "response-id",
+    ],
 )
-@pytest.mark.parametrize("is_known", [False, True], ids=["new", "known"])
-def test_what_no_column_has_room_for_is_refused_at_its_place(
-    editor, make, path, is_known
-):
-    if is_known:
-        send(editor, greet())
-    found = malformed_error(editor, make())
+@pytest.mark.parametrize("has_greeted", [False, True], ids=["new-peer", "known-peer"])
+def test_too_long_text_is_rejected_with_path(editor, build, expected_path, has_greeted):
+    if has_greeted:
+        send_envelopes(editor, build_greet())
 
-    assert found == (path if path.startswith("$") else f"$.body{path}")
+    assert get_malformed_path(editor, build()) == expected_path
 
 
-def test_who_sends_too_many_is_told_that_we_are_busy(editor, settings):
+def test_throttled_envelope_returns_429_with_reason_busy(editor, settings):
     settings.AGENTLENS_WRITE_RATE = 1
-    send(editor, greet())
-    answer = post(editor, greet())
+    send_envelopes(editor, build_greet())
+    response = post_envelope(editor, build_greet())
 
-    assert answer.headers["Retry-After"]
-    assert_error_response(answer, 429, "RATE_LIMITED")
-    assert answer.json()["details"]["reason_code"] == "busy"
+    assert response.headers["Retry-After"]
+    assert_error_response(response, 429, "RATE_LIMITED")
+    assert response.json()["details"]["reason_code"] == "busy"
 
 
 @pytest.mark.parametrize(
-    "make",
-    [greet, lambda: transfer(document()), lambda: response(card(), document())],
-    ids=["greet", "capability", "whois response"],
+    "build",
+    [
+        build_greet,
+        lambda: build_transfer(build_document()),
+        lambda: build_whois_response(build_card(), build_document()),
+    ],
+    ids=["greet", "capability", "whois-response"],
 )
-def test_a_viewer_may_ask_but_not_tell(viewer, make):
-    assert_error_response(post(viewer, make()), 403, "PERMISSION_DENIED")
-    assert stored() == 0
-    assert [answer["from"] for answer in send(viewer, whois())] == ["agentlens"]
+def test_viewer_may_send_whois_requests_only(viewer, build):
+    assert_error_response(post_envelope(viewer, build()), 403, "PERMISSION_DENIED")
+    assert count_stored_rows() == 0
+    (response,) = send_envelopes(viewer, build_whois())
+    assert response["from"] == "agentlens"
 
 
-def test_a_stranger_may_neither_send_nor_read():
-    stranger = APIClient()
+def test_anonymous_requests_return_401():
+    anonymous_client = APIClient()
 
-    assert_error_response(post(stranger, whois()), 401, "NOT_AUTHENTICATED")
-    for place in (f"{PEERS}/agentlens", f"{PEERS}/agentlens/capabilities/x"):
-        assert_error_response(stranger.get(place), 401, "NOT_AUTHENTICATED")
-
-
-def test_parameters_nobody_knows_are_refused(editor):
-    raw = json.dumps(whois())
-    place = f"{ENVELOPES}?channel=builders"
-    sent = editor.generic("POST", place, raw, content_type="application/json")
-    assert_error_response(sent, 400, "INVALID_PARAMETER")
-    for place in (f"{PEERS}/agentlens", f"{PEERS}/agentlens/capabilities/x"):
-        for query in ("q=1", "channel=a&channel=b"):
-            answer = editor.get(f"{place}?{query}")
-            assert_error_response(answer, 400, "INVALID_PARAMETER")
-
-
-def test_other_methods_and_media_types_are_refused(editor):
-    assert_error_response(editor.get(ENVELOPES), 405, "METHOD_NOT_ALLOWED")
     assert_error_response(
-        editor.delete(f"{PEERS}/agentlens"), 405, "METHOD_NOT_ALLOWED"
+        post_envelope(anonymous_client, build_whois()), 401, "NOT_AUTHENTICATED"
     )
-    sent = editor.generic("POST", ENVELOPES, "{}", content_type="text/plain")
-    assert_error_response(sent, 415, "UNSUPPORTED_MEDIA_TYPE")
+    for url in (f"{PEERS_URL}/agentlens", f"{PEERS_URL}/agentlens/capabilities/x"):
+        assert_error_response(anonymous_client.get(url), 401, "NOT_AUTHENTICATED")
 
 
-def test_the_later_revision_is_taken_too(editor):
-    later = {"workspace_id": "ws_1", "interaction_id": "int_1", "trace_id": "t"}
-    conversation = {"surface": "thread", "thread_id": "thread_abc", "work_id": "w"}
-    send(editor, greet("build-site", **later))
-    send(editor, transfer(document(), **later, **conversation))
+def test_unknown_or_repeated_query_parameter_returns_400(editor):
+    raw = json.dumps(build_whois())
+    url = f"{ENVELOPES_URL}?channel=builders"
+    response = editor.generic("POST", url, raw, content_type="application/json")
+    assert_error_response(response, 400, "INVALID_PARAMETER")
+    for url in (f"{PEERS_URL}/agentlens", f"{PEERS_URL}/agentlens/capabilities/x"):
+        for query in ("q=1", "channel=a&channel=b"):
+            response = editor.get(f"{url}?{query}")
+            assert_error_response(response, 400, "INVALID_PARAMETER")
 
-    assert known_in_full() == {"build-site"}
-    assert entry_of().agent_type.endpoint == "agh://builders/designer"
+
+def test_unsupported_method_and_media_type_are_rejected(editor):
+    assert_error_response(editor.get(ENVELOPES_URL), 405, "METHOD_NOT_ALLOWED")
+    assert_error_response(
+        editor.delete(f"{PEERS_URL}/agentlens"), 405, "METHOD_NOT_ALLOWED"
+    )
+    response = editor.generic("POST", ENVELOPES_URL, "{}", content_type="text/plain")
+    assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+def test_envelopes_of_later_revision_are_accepted(editor):
+    envelope_members = {
+        "workspace_id": "ws_1",
+        "interaction_id": "int_1",
+        "trace_id": "t",
+    }
+    conversation_members = {
+        "surface": "thread",
+        "thread_id": "thread_abc",
+        "work_id": "w",
+    }
+    send_envelopes(editor, build_greet("build-site", **envelope_members))
+    send_envelopes(
+        editor,
+        build_transfer(build_document(), **envelope_members, **conversation_members),
+    )
+
+    assert get_documented_names() == {"build-site"}
+    assert get_entry().agent_type.endpoint == "agh://builders/designer"

@@ -1,11 +1,11 @@
-"""What peers say beyond what we know comes out again as it came in, after storing."""
+"""Unknown members of cards, documents and envelopes are stored and passed on."""
 
 import json
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from capabilities.protocols.agh.cards import CARD_MEMBERS
+from capabilities.protocols.agh.cards import PEER_CARD_MEMBERS
 from capabilities.protocols.agh.documents import WIRE_MEMBERS
 from capabilities.protocols.agh.envelopes import ENVELOPE_MEMBERS
 from catalog.integrations.agh.local_files import import_directory
@@ -15,105 +15,111 @@ from tests.capabilities.protocols.agh.test_round_trips import EXTS
 
 from .agh import (
     BRIEF_KEY,
-    PEERS,
-    card,
-    document,
-    envelope,
-    greet,
-    greet_with,
-    send,
-    transfer,
-    whois,
+    PEERS_URL,
+    build_card,
+    build_document,
+    build_envelope,
+    build_greet,
+    build_greet_from_card,
+    build_transfer,
+    build_transfer_url,
+    build_whois,
+    fetch_transfer,
+    send_envelopes,
 )
 
 pytestmark = pytest.mark.django_db
 
 
-def apart(known):
-    """Members that no revision we know has; others would mean something."""
-    return EXTS.map(lambda ext: {k: ext[k] for k in ext if k not in known})
+def exclude_members(names):
+    """Return a strategy for objects without the members that have a meaning."""
+    return EXTS.map(lambda ext: {key: ext[key] for key in ext if key not in names})
 
 
-def handed(client, capability_id: str = "a") -> dict:
-    answer = client.get(f"{PEERS}/designer/capabilities/{capability_id}")
-    assert answer.status_code == 200, answer.json()
-    return answer.json()
+def without_members(document: dict, names) -> dict:
+    return {key: value for key, value in document.items() if key not in names}
 
 
-def beyond(told: dict, known) -> str:
-    """What is told beyond the known, in its order."""
-    return json.dumps({key: told[key] for key in told if key not in known})
-
-
-in_database = settings(
+database_settings = settings(
     max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
-@in_database
+@database_settings
 @given(
     ext=EXTS,
-    members=apart(ENVELOPE_MEMBERS),
-    beside=apart({"capability"}),
-    inside=apart({*WIRE_MEMBERS}),
+    members=exclude_members(ENVELOPE_MEMBERS),
+    body_members=exclude_members({"capability"}),
+    document_members=exclude_members({*WIRE_MEMBERS}),
 )
-def test_a_transfer_is_handed_on_with_all_that_came_along(
-    editor, ext, members, beside, inside
+def test_relayed_transfer_keeps_unknown_members(
+    editor, ext, members, body_members, document_members
 ):
     CatalogEntry.objects.all().delete()
-    body = {"capability": document("a", **inside), **beside}
-    send(editor, envelope("capability", body, ext=ext, **members))
-    first = handed(editor)
+    body = {"capability": build_document("a", **document_members), **body_members}
+    send_envelopes(editor, build_envelope("capability", body, ext=ext, **members))
+    first = fetch_transfer(editor, "a")
     SeenEnvelope.objects.all().delete()
-    send(editor, first)
-    again = handed(editor)
+    send_envelopes(editor, first)
+    relayed = fetch_transfer(editor, "a")
 
-    for told in (first, again):
-        assert json.dumps(told.get("ext", {})) == json.dumps(ext)
-        assert beyond(told, ENVELOPE_MEMBERS) == beyond(members, ENVELOPE_MEMBERS)
-        assert beyond(told["body"], {"capability"}) == json.dumps(beside)
-        capability = told["body"]["capability"]
-        assert beyond(capability, WIRE_MEMBERS) == json.dumps(inside)
+    expected = (ext, members, body_members, document_members)
+    for transfer in (first, relayed):
+        body = transfer["body"]
+        unknown_members = (
+            transfer.get("ext", {}),
+            without_members(transfer, ENVELOPE_MEMBERS),
+            without_members(body, {"capability"}),
+            without_members(body["capability"], WIRE_MEMBERS),
+        )
+        # As JSON text, because the order of members counts.
+        assert json.dumps(unknown_members) == json.dumps(expected)
 
 
-@in_database
-@given(ext=apart({BRIEF_KEY}), members=apart({*CARD_MEMBERS, "channel"}), brief=EXTS)
-def test_a_card_is_told_with_all_that_came_along(editor, ext, members, brief):
+@database_settings
+@given(
+    ext=exclude_members({BRIEF_KEY}),
+    members=exclude_members({*PEER_CARD_MEMBERS, "channel"}),
+    brief=EXTS,
+)
+def test_card_keeps_unknown_members(editor, ext, members, brief):
     CatalogEntry.objects.all().delete()
     briefs = [brief | {"id": "a", "summary": "Does a."}]
-    stated = card("a", ext={"z": 1, BRIEF_KEY: briefs, **ext}, **members)
-    send(editor, greet_with(stated))
-    told = editor.get(f"{PEERS}/designer").json()
-    (answer,) = send(editor, whois(to="designer"))
+    card = build_card("a", ext={"z": 1, BRIEF_KEY: briefs, **ext}, **members)
+    send_envelopes(editor, build_greet_from_card(card))
+    returned = editor.get(f"{PEERS_URL}/designer").json()
+    (response,) = send_envelopes(editor, build_whois(to="designer"))
 
-    assert told == answer["body"]["peer_card"] == stated
-    assert json.dumps(told["ext"]) == json.dumps(stated["ext"])
-
-
-def test_a_workspace_goes_along_and_an_interaction_does_not(editor):
-    """An envelope of ours opens no interaction, and newer peers refuse its name."""
-    revisions = {"workspace_id": "ws1", "interaction_id": "int_1"}
-    send(editor, greet("a"), transfer(document("a"), **revisions))
-
-    told = handed(editor)
-    assert told["workspace_id"] == "ws1"
-    assert "interaction_id" not in told
+    assert returned == response["body"]["peer_card"] == card
+    assert json.dumps(returned["ext"]) == json.dumps(card["ext"])
 
 
-def test_a_document_of_files_is_handed_over_in_the_channel_asked_for(editor, tmp_path):
+def test_transfer_keeps_workspace_id_but_no_interaction_id(editor):
+    """Newer revisions do not have `interaction_id` and reject it."""
+    members = {"workspace_id": "ws1", "interaction_id": "int_1"}
+    send_envelopes(
+        editor, build_greet("a"), build_transfer(build_document("a"), **members)
+    )
+
+    transfer = fetch_transfer(editor, "a")
+    assert transfer["workspace_id"] == "ws1"
+    assert "interaction_id" not in transfer
+
+
+def test_transfer_of_document_from_files_has_requested_channel(editor, tmp_path):
     (tmp_path / "designer").mkdir()
-    told = {key: value for key, value in document("a").items() if key != "digest"}
-    file = tmp_path / "designer" / "capabilities.json"
-    file.write_text(json.dumps({"capabilities": [told]}))
+    document = without_members(build_document("a"), {"digest"})
+    path = tmp_path / "designer" / "capabilities.json"
+    path.write_text(json.dumps({"capabilities": [document]}))
     import_directory(tmp_path / "designer")
-    place = f"{PEERS}/designer/capabilities/a"
+    transfer = fetch_transfer(editor, "a", channel="builders")
 
-    assert editor.get(f"{place}?channel=builders").json()["channel"] == "builders"
-    assert editor.get(place).json()["channel"] == "local"
+    assert transfer["channel"] == "builders"
+    assert fetch_transfer(editor, "a")["channel"] == "local"
 
 
-def test_a_privilege_is_not_handed_over_for_another(editor):
-    said = transfer(document("task.write"), proof={"sig": "x"})
-    send(editor, greet(), said)
+def test_transfer_of_privilege_returns_404(editor):
+    transfer = build_transfer(build_document("task.write"), proof={"sig": "x"})
+    send_envelopes(editor, build_greet(), transfer)
 
-    assert editor.get(f"{PEERS}/designer/capabilities/task.write").status_code == 404
+    assert editor.get(build_transfer_url("task.write")).status_code == 404

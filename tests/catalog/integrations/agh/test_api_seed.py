@@ -1,4 +1,4 @@
-"""The seed over HTTP: its examples, and every MUST and SHOULD under its own words."""
+"""The samples and each MUST and SHOULD of the AGH specification, over HTTP."""
 
 import json
 import time
@@ -9,36 +9,38 @@ import pytest
 from .agh import (
     BRIEF_KEY,
     CATALOG_KEY,
-    FALSE_DIGEST,
-    LIMIT,
-    PEERS,
-    capabilities,
-    card,
-    catalog_of,
-    document,
-    envelope,
-    greet,
-    greet_with,
-    ids_of,
-    known_in_full,
-    malformed_error,
-    post,
-    refused,
-    response,
-    rich,
-    send,
-    transfer,
-    whois,
+    PEERS_URL,
+    SIZE_LIMIT,
+    WRONG_DIGEST,
+    assert_rejected,
+    build_card,
+    build_catalog_request_ext,
+    build_document,
+    build_envelope,
+    build_greet,
+    build_greet_from_card,
+    build_transfer,
+    build_transfer_url,
+    build_whois,
+    build_whois_response,
+    fetch_transfer,
+    get_capabilities,
+    get_catalog,
+    get_catalog_ids,
+    get_documented_names,
+    get_malformed_path,
+    post_envelope,
+    send_envelopes,
 )
 
 pytestmark = pytest.mark.django_db
 
-DATA = Path(__file__).parents[3] / "data/agh"
-DESIGNER = "designer.session-19"
-# The digests of the two examples; the one that is printed there is of neither.
-SHORT = "sha256:56756e53"
-FULL = "sha256:38096a54"
-OPTIONAL = [
+SAMPLES_PATH = Path(__file__).parents[3] / "data/agh"
+SAMPLE_PEER_ID = "designer.session-19"
+# The correct digests of the two samples; both samples contain another one.
+CATALOG_DIGEST_PREFIX = "sha256:56756e53"
+RESPONSE_DIGEST_PREFIX = "sha256:38096a54"
+OPTIONAL_MEMBERS = [
     "version",
     "context_needed",
     "artifacts_expected",
@@ -49,253 +51,292 @@ OPTIONAL = [
 ]
 
 
-def sample(name: str) -> dict:
-    return json.loads((DATA / f"{name}.json").read_text())
+def load_sample(name: str) -> dict:
+    return json.loads((SAMPLES_PATH / f"{name}.json").read_text())
 
 
-def now() -> int:
+def get_timestamp() -> int:
     return int(time.time())
 
 
-def own_digest(told: dict) -> dict:
-    """The document with the digest that is its own, not the sample's."""
-    return document(**{key: told[key] for key in told if key != "digest"})
+def with_correct_digest(document: dict) -> dict:
+    """Return the sample document with its correct digest instead of the printed one."""
+    return build_document(**{key: document[key] for key in document if key != "digest"})
 
 
-def asked(client, to="designer", **ext) -> dict:
-    (answer,) = send(client, whois(to=to, ext=ext))
-    return answer
+def get_response(client, to="designer", **ext) -> dict:
+    """Return the response to a whois request with this ext."""
+    (response,) = send_envelopes(client, build_whois(to=to, ext=ext))
+    return response
+
+
+def get_rich_response(client, *ids, to="designer") -> dict:
+    """Return the response to a whois request for documents."""
+    return get_response(client, to, **build_catalog_request_ext(*ids))
 
 
 @pytest.fixture
-def designer(editor):
-    """The peer of the seed's examples, and its one whole document."""
-    peer_card = sample("whois_response")["body"]["peer_card"]
-    (whole,) = sample("whois_response")["ext"][CATALOG_KEY]["capabilities"]
-    send(editor, greet_with(peer_card), transfer(own_digest(whole), sender=DESIGNER))
+def sample_peer(editor):
+    """Store the peer of the samples and its only document."""
+    peer_card = load_sample("whois_response")["body"]["peer_card"]
+    (sample_document,) = get_catalog(load_sample("whois_response"))
+    send_envelopes(
+        editor,
+        build_greet_from_card(peer_card),
+        build_transfer(with_correct_digest(sample_document), sender=SAMPLE_PEER_ID),
+    )
 
 
-def test_the_examples_request_is_answered_by_the_examples_response(designer, viewer):
-    request = sample("whois_request") | {"ts": now()}
-    (answer,) = send(viewer, request)
+def test_sample_request_gets_sample_response(sample_peer, viewer):
+    request = load_sample("whois_request") | {"ts": get_timestamp()}
+    (response,) = send_envelopes(viewer, request)
 
-    expected = sample("whois_response")
-    digest = answer["ext"][CATALOG_KEY]["capabilities"][0]["digest"]
-    assert digest.startswith(FULL)
+    expected = load_sample("whois_response")
+    digest = response["ext"][CATALOG_KEY]["capabilities"][0]["digest"]
+    assert digest.startswith(RESPONSE_DIGEST_PREFIX)
     expected["ext"][CATALOG_KEY]["capabilities"][0]["digest"] = digest
-    assert abs(answer["ts"] - now()) <= 2
-    ours = {"id": answer["id"], "ts": answer["ts"]}
-    assert answer == expected | ours
-    assert list(answer) == list(expected)
+    assert abs(response["ts"] - get_timestamp()) <= 2
+    own_members = {"id": response["id"], "ts": response["ts"]}
+    assert response == expected | own_members
+    assert list(response) == list(expected)
 
 
-def test_the_examples_peer_card_is_told_as_it_greeted(editor):
-    send(editor, greet_with(sample("peer_card")))
+def test_sample_card_is_returned_unchanged(editor):
+    send_envelopes(editor, build_greet_from_card(load_sample("peer_card")))
 
-    assert editor.get(f"{PEERS}/{DESIGNER}").json() == sample("peer_card")
-
-
-def test_the_examples_catalog_is_answered_as_it_is_printed(editor):
-    (whole,) = sample("capability_catalog")["capabilities"]
-    send(editor, greet("build-site"), transfer(own_digest(whole)))
-
-    (told,) = catalog_of(asked(editor, **rich()))
-    assert told["digest"].startswith(SHORT)
-    assert told | {"digest": whole["digest"]} == whole
-    assert list(told) == list(whole)
+    returned = editor.get(f"{PEERS_URL}/{SAMPLE_PEER_ID}").json()
+    assert returned == load_sample("peer_card")
 
 
-def test_the_digest_printed_in_the_examples_is_nobodys(editor):
-    (whole,) = sample("capability_catalog")["capabilities"]
+def test_sample_catalog_is_returned_unchanged_but_digest(editor):
+    (sample_document,) = load_sample("capability_catalog")["capabilities"]
+    send_envelopes(
+        editor,
+        build_greet("build-site"),
+        build_transfer(with_correct_digest(sample_document)),
+    )
 
-    said = transfer(whole)
-    refused(editor, said, 422, "VERIFICATION_FAILED", "verification_failed")
-
-
-def test_the_full_catalog_never_rides_inside_peer_card_ext(editor):
-    send(editor, greet("a"), transfer(document("a")))
-
-    told = asked(editor, **rich())["body"]["peer_card"]
-    assert list(told["ext"]) == [BRIEF_KEY]
-
-
-def test_a_catalog_must_be_projected_into_the_card_in_two_places(editor):
-    send(editor, greet(" b ", "a"))
-
-    told = asked(editor)["body"]["peer_card"]
-    assert told["capabilities"] == ["b", "a"]
-    assert [brief["id"].strip() for brief in told["ext"][BRIEF_KEY]] == ["b", "a"]
-    assert [set(brief) for brief in told["ext"][BRIEF_KEY]] == [{"id", "summary"}] * 2
+    (document,) = get_catalog(get_rich_response(editor))
+    assert document["digest"].startswith(CATALOG_DIGEST_PREFIX)
+    assert document | {"digest": sample_document["digest"]} == sample_document
+    assert list(document) == list(sample_document)
 
 
-def test_a_peer_without_a_catalog_must_still_emit_an_empty_list(editor):
-    send(editor, greet())
+def test_sample_digest_fails_verification(editor):
+    (sample_document,) = load_sample("capability_catalog")["capabilities"]
 
-    assert asked(editor)["body"]["peer_card"]["capabilities"] == []
-    nothing = envelope("greet", {"peer_card": card(capabilities=None)})
-    assert malformed_error(editor, nothing) == "$.body.peer_card.capabilities"
-
-
-def test_a_peer_without_a_catalog_must_omit_the_brief(editor):
-    send(editor, greet_with(card(ext={BRIEF_KEY: []})))
-
-    assert BRIEF_KEY not in asked(editor)["body"]["peer_card"].get("ext", {})
+    envelope = build_transfer(sample_document)
+    assert_rejected(editor, envelope, 422, "VERIFICATION_FAILED", "verification_failed")
 
 
-def test_receivers_must_treat_the_brief_as_advisory(editor):
-    """It proves nothing: what is only claimed is neither listed nor handed over."""
-    claim = {"id": "a", "summary": "s", "outcome": "o", "constraints": ["c"]}
-    send(editor, greet_with(card("a", ext={BRIEF_KEY: [claim]})))
+def test_card_ext_must_not_contain_full_catalog(editor):
+    send_envelopes(editor, build_greet("a"), build_transfer(build_document("a")))
 
-    assert catalog_of(asked(editor, **rich())) == []
-    assert editor.get(f"{PEERS}/designer/capabilities/a").status_code == 404
-    assert known_in_full() == set()
+    card = get_rich_response(editor)["body"]["peer_card"]
+    assert list(card["ext"]) == [BRIEF_KEY]
 
 
-def test_include_must_contain_the_word_to_trigger_rich_discovery(designer, viewer):
-    assert CATALOG_KEY in asked(viewer, DESIGNER, **rich())["ext"]
-    words = {"agh.include": ["catalog", "capability"]}
-    assert "ext" not in asked(viewer, DESIGNER, **words)
+def test_card_must_contain_capability_ids_and_briefs(editor):
+    send_envelopes(editor, build_greet(" b ", "a"))
+
+    card = get_response(editor)["body"]["peer_card"]
+    assert card["capabilities"] == ["b", "a"]
+    assert [brief["id"].strip() for brief in card["ext"][BRIEF_KEY]] == ["b", "a"]
+    assert [set(brief) for brief in card["ext"][BRIEF_KEY]] == [{"id", "summary"}] * 2
 
 
-def test_unknown_ids_return_an_empty_array(designer, viewer):
-    assert catalog_of(asked(viewer, DESIGNER, **rich("unknown"))) == []
+def test_card_without_capabilities_must_have_empty_list(editor):
+    send_envelopes(editor, build_greet())
+
+    assert get_response(editor)["body"]["peer_card"]["capabilities"] == []
+    envelope = build_envelope("greet", {"peer_card": build_card(capabilities=None)})
+    assert get_malformed_path(editor, envelope) == "$.body.peer_card.capabilities"
 
 
-def test_receivers_should_ignore_unknown_values_inside_include(designer, viewer):
-    words = {"agh.include": ["prices", "capability_catalog", "moods"]}
+def test_card_without_capabilities_must_omit_briefs(editor):
+    send_envelopes(editor, build_greet_from_card(build_card(ext={BRIEF_KEY: []})))
 
-    assert ids_of(asked(viewer, DESIGNER, **words)) == ["build-site"]
-
-
-def test_without_the_word_the_responder_must_not_add_a_catalog(designer, viewer):
-    answer = asked(viewer, DESIGNER, **{"agh.capability_ids": ["build-site"]})
-
-    assert CATALOG_KEY not in answer.get("ext", {})
+    assert BRIEF_KEY not in get_response(editor)["body"]["peer_card"].get("ext", {})
 
 
-def test_id_summary_and_outcome_are_always_present(editor):
-    send(editor, greet("a"), transfer(document("a")))
+def test_brief_with_document_members_must_not_count_as_document(editor):
+    brief = {"id": "a", "summary": "s", "outcome": "o", "constraints": ["c"]}
+    send_envelopes(
+        editor, build_greet_from_card(build_card("a", ext={BRIEF_KEY: [brief]}))
+    )
 
-    (told,) = catalog_of(asked(editor, **rich()))
-    assert set(told) == {"id", "summary", "outcome", "digest"}
+    assert get_catalog(get_rich_response(editor)) == []
+    assert editor.get(build_transfer_url("a")).status_code == 404
+    assert get_documented_names() == set()
 
 
-@pytest.mark.parametrize("member", OPTIONAL)
-def test_optional_members_must_be_omitted_when_empty(editor, member):
+def test_catalog_is_returned_only_for_include_capability_catalog(sample_peer, viewer):
+    rich_response = get_rich_response(viewer, to=SAMPLE_PEER_ID)
+    other_include = {"agh.include": ["catalog", "capability"]}
+
+    assert CATALOG_KEY in rich_response["ext"]
+    assert "ext" not in get_response(viewer, SAMPLE_PEER_ID, **other_include)
+
+
+def test_unknown_ids_must_return_empty_catalog(sample_peer, viewer):
+    response = get_rich_response(viewer, "unknown", to=SAMPLE_PEER_ID)
+
+    assert get_catalog(response) == []
+
+
+def test_unknown_include_values_should_be_ignored(sample_peer, viewer):
+    ext = {"agh.include": ["prices", "capability_catalog", "moods"]}
+
+    response = get_response(viewer, SAMPLE_PEER_ID, **ext)
+    assert get_catalog_ids(response) == ["build-site"]
+
+
+def test_ids_without_include_must_not_return_catalog(sample_peer, viewer):
+    ext = {"agh.capability_ids": ["build-site"]}
+    response = get_response(viewer, SAMPLE_PEER_ID, **ext)
+
+    assert CATALOG_KEY not in response.get("ext", {})
+
+
+def test_document_always_has_id_summary_and_outcome(editor):
+    send_envelopes(editor, build_greet("a"), build_transfer(build_document("a")))
+
+    (document,) = get_catalog(get_rich_response(editor))
+    assert set(document) == {"id", "summary", "outcome", "digest"}
+
+
+@pytest.mark.parametrize("member", OPTIONAL_MEMBERS)
+def test_empty_optional_members_must_be_omitted(editor, member):
     empty = "" if member == "version" else []
-    send(editor, greet("a"), transfer(document("a", **{member: empty})))
+    send_envelopes(
+        editor, build_greet("a"), build_transfer(build_document("a", **{member: empty}))
+    )
 
-    (told,) = catalog_of(asked(editor, **rich()))
-    handed = editor.get(f"{PEERS}/designer/capabilities/a").json()["body"]["capability"]
-    assert member not in told
-    assert member not in handed
-
-
-def test_the_digest_must_match_that_of_a_subsequent_transfer(designer, editor):
-    (told,) = catalog_of(asked(editor, DESIGNER, **rich()))
-    place = f"{PEERS}/{DESIGNER}/capabilities/build-site"
-
-    assert editor.get(place).json()["body"]["capability"]["digest"] == told["digest"]
+    (document,) = get_catalog(get_rich_response(editor))
+    transferred = fetch_transfer(editor, "a")["body"]["capability"]
+    assert member not in document
+    assert member not in transferred
 
 
-def test_entries_appear_in_catalog_order_and_filtering_preserves_it(editor):
+def test_catalog_digest_must_equal_transfer_digest(sample_peer, editor):
+    (document,) = get_catalog(get_rich_response(editor, to=SAMPLE_PEER_ID))
+    transfer = fetch_transfer(editor, "build-site", SAMPLE_PEER_ID)
+
+    assert transfer["body"]["capability"]["digest"] == document["digest"]
+
+
+def test_documents_are_in_card_order_with_and_without_filter(editor):
     ids = ["z", "a", "m"]
-    send(editor, greet(*ids), *(transfer(document(each)) for each in sorted(ids)))
+    send_envelopes(
+        editor,
+        build_greet(*ids),
+        *(build_transfer(build_document(name)) for name in sorted(ids)),
+    )
 
-    assert ids_of(asked(editor, **rich())) == ids
-    assert ids_of(asked(editor, **rich("m", "z"))) == ["z", "m"]
-
-
-def test_the_response_still_carries_the_normal_card(designer, viewer):
-    brief = asked(viewer, DESIGNER)["body"]
-    full = asked(viewer, DESIGNER, **rich("build-site"))["body"]
-
-    assert full == brief
-    assert full["peer_card"]["capabilities"] == ["build-site", "review-copy"]
+    assert get_catalog_ids(get_rich_response(editor)) == ids
+    assert get_catalog_ids(get_rich_response(editor, "m", "z")) == ["z", "m"]
 
 
-def test_without_a_local_catalog_the_list_must_be_empty(editor):
-    send(editor, greet())
+def test_rich_response_must_contain_the_same_card(sample_peer, viewer):
+    brief_body = get_response(viewer, SAMPLE_PEER_ID)["body"]
+    rich_body = get_rich_response(viewer, "build-site", to=SAMPLE_PEER_ID)["body"]
 
-    assert asked(editor, **rich())["ext"] == {CATALOG_KEY: {"capabilities": []}}
-    assert catalog_of(asked(editor, "agentlens", **rich())) == []
-
-
-def test_when_the_filter_leaves_nothing_the_list_must_be_empty(designer, viewer):
-    ext = asked(viewer, DESIGNER, **rich("review-copy", "unknown"))["ext"]
-
-    assert ext == {CATALOG_KEY: {"capabilities": []}}
+    assert rich_body == brief_body
+    assert rich_body["peer_card"]["capabilities"] == ["build-site", "review-copy"]
 
 
-def test_responses_over_the_limit_must_be_rejected_before_emission(editor):
-    send(editor, greet("a", "b"))
-    for each in ("a", "b"):
-        send(editor, transfer(document(each, examples=["x" * (LIMIT // 2)])))
+def test_catalog_of_peer_without_documents_must_be_empty(editor):
+    send_envelopes(editor, build_greet())
 
-    said = whois(to="designer", ext=rich())
-    refused(editor, said, 413, "BODY_TOO_LARGE", "internal")
-
-
-def test_a_transfer_and_a_rich_response_must_agree(designer, viewer):
-    (told,) = catalog_of(asked(viewer, DESIGNER, **rich()))
-    place = f"{PEERS}/{DESIGNER}/capabilities/build-site"
-    handed = viewer.get(place).json()["body"]["capability"]
-
-    agreed = ("id", "summary", "outcome", "digest")
-    assert [told[key] for key in agreed] == [handed[key] for key in agreed]
+    response = get_rich_response(editor)
+    assert response["ext"] == {CATALOG_KEY: {"capabilities": []}}
+    assert get_catalog(get_rich_response(editor, to="agentlens")) == []
 
 
-def test_receivers_should_verify_the_digest_before_caching(editor):
-    send(editor, greet("a"))
-    said = response(card("a"), document("a", digest=FALSE_DIGEST))
-    refused(editor, said, 422, "VERIFICATION_FAILED", "verification_failed")
+def test_filter_without_match_must_return_empty_catalog(sample_peer, viewer):
+    ids = ("review-copy", "unknown")
+    response = get_rich_response(viewer, *ids, to=SAMPLE_PEER_ID)
 
-    assert known_in_full() == set()
-
-
-def test_a_mismatch_must_be_treated_as_verification_failed(editor):
-    said = transfer(document() | {"summary": "Another."})
-
-    refused(editor, said, 422, "VERIFICATION_FAILED", "verification_failed")
+    assert response["ext"] == {CATALOG_KEY: {"capabilities": []}}
 
 
-def test_a_transfer_may_open_or_continue_an_interaction(editor):
-    send(editor, transfer(document(), interaction_id="int_1", to="agentlens"))
+def test_response_over_size_limit_must_be_rejected(editor):
+    send_envelopes(editor, build_greet("a", "b"))
+    for name in ("a", "b"):
+        send_envelopes(
+            editor,
+            build_transfer(build_document(name, examples=["x" * (SIZE_LIMIT // 2)])),
+        )
 
-    assert set(capabilities()) == {"build-site"}
-
-
-def test_neither_brief_nor_rich_shows_no_extension_keys(editor):
-    send(editor, greet())
-
-    answer = asked(editor)
-    assert answer["body"]["peer_card"]["capabilities"] == []
-    assert "agh." not in json.dumps(answer).replace("agh-network", "")
+    envelope = build_whois(to="designer", ext=build_catalog_request_ext())
+    assert_rejected(editor, envelope, 413, "BODY_TOO_LARGE", "internal")
 
 
-def test_brief_only_lists_ids_and_summaries(editor):
-    send(editor, greet("a"))
+def test_transfer_and_rich_response_must_agree(sample_peer, viewer):
+    (document,) = get_catalog(get_rich_response(viewer, to=SAMPLE_PEER_ID))
+    transfer = fetch_transfer(viewer, "build-site", SAMPLE_PEER_ID)
+    transferred = transfer["body"]["capability"]
 
-    told = asked(editor, **rich())["body"]["peer_card"]
-    assert told["capabilities"] == ["a"]
-    assert told["ext"][BRIEF_KEY] == [{"id": "a", "summary": "Does a."}]
+    members = ("id", "summary", "outcome", "digest")
+    assert [document[key] for key in members] == [transferred[key] for key in members]
 
 
-def test_unknown_extension_keys_must_be_preserved_when_forwarding(editor):
+def test_wrong_digest_in_catalog_should_be_rejected_before_storing(editor):
+    send_envelopes(editor, build_greet("a"))
+    envelope = build_whois_response(
+        build_card("a"), build_document("a", digest=WRONG_DIGEST)
+    )
+    assert_rejected(editor, envelope, 422, "VERIFICATION_FAILED", "verification_failed")
+
+    assert get_documented_names() == set()
+
+
+def test_digest_mismatch_must_be_verification_failed(editor):
+    envelope = build_transfer(build_document() | {"summary": "Another."})
+
+    assert_rejected(editor, envelope, 422, "VERIFICATION_FAILED", "verification_failed")
+
+
+def test_transfer_may_have_an_interaction_id(editor):
+    send_envelopes(
+        editor, build_transfer(build_document(), interaction_id="int_1", to="agentlens")
+    )
+
+    assert set(get_capabilities()) == {"build-site"}
+
+
+def test_card_without_capabilities_has_no_extension_keys(editor):
+    send_envelopes(editor, build_greet())
+
+    response = get_response(editor)
+    assert response["body"]["peer_card"]["capabilities"] == []
+    assert "agh." not in json.dumps(response).replace("agh-network", "")
+
+
+def test_briefs_contain_only_ids_and_summaries(editor):
+    send_envelopes(editor, build_greet("a"))
+
+    card = get_rich_response(editor)["body"]["peer_card"]
+    assert card["capabilities"] == ["a"]
+    assert card["ext"][BRIEF_KEY] == [{"id": "a", "summary": "Does a."}]
+
+
+def test_unknown_extension_keys_must_be_preserved_in_transfer(editor):
     ext = {"acme.cost": {"currency": "€", "per": [1, 0.5, None]}, "agh.future": True}
-    send(editor, greet("a"), transfer(document("a"), ext=ext, hops=3))
-    handed = editor.get(f"{PEERS}/designer/capabilities/a").json()
+    send_envelopes(
+        editor, build_greet("a"), build_transfer(build_document("a"), ext=ext, hops=3)
+    )
+    transfer = fetch_transfer(editor, "a")
 
-    assert (handed["ext"], handed["hops"]) == (ext, 3)
-    send(editor, handed | {"channel": "next"})
-    relayed = editor.get(f"{PEERS}/designer/capabilities/a?channel=next").json()
+    assert (transfer["ext"], transfer["hops"]) == (ext, 3)
+    send_envelopes(editor, transfer | {"channel": "next"})
+    relayed = fetch_transfer(editor, "a", channel="next")
     assert relayed["ext"] == ext
-    assert relayed["body"] == handed["body"]
+    assert relayed["body"] == transfer["body"]
 
 
-def test_unknown_extension_keys_are_no_reason_to_refuse(editor):
+def test_unknown_extension_keys_are_accepted(editor):
     ext = {"acme.mood": "fine", "agh.unheard": []}
 
-    send(editor, greet("a", ext=ext))
-    assert post(editor, whois(ext=ext)).status_code == 200
+    send_envelopes(editor, build_greet("a", ext=ext))
+    assert post_envelope(editor, build_whois(ext=ext)).status_code == 200

@@ -1,4 +1,4 @@
-"""Whois: who answers, briefly or in full, and what is learnt from others' answers."""
+"""Whois requests: which peers respond, and with which documents."""
 
 import json
 
@@ -11,79 +11,91 @@ from catalog.models import CatalogEntry, Status
 from .agh import (
     BRIEF_KEY,
     CATALOG_KEY,
-    FALSE_DIGEST,
-    LIMIT,
-    PEERS,
-    capabilities,
-    card,
-    catalog_of,
-    document,
-    entry_of,
-    greet,
-    greet_with,
-    ids_of,
-    known_in_full,
-    malformed_error,
-    post,
-    refused,
-    response,
-    rich,
-    send,
-    sender_of,
-    transfer,
-    whois,
+    SIZE_LIMIT,
+    WRONG_DIGEST,
+    assert_rejected,
+    build_card,
+    build_catalog_request_ext,
+    build_document,
+    build_greet,
+    build_greet_from_card,
+    build_transfer,
+    build_whois,
+    build_whois_response,
+    fetch_transfer,
+    get_capabilities,
+    get_catalog,
+    get_catalog_ids,
+    get_documented_names,
+    get_entry,
+    get_malformed_path,
+    get_sender,
+    post_envelope,
+    send_envelopes,
+    serialize,
 )
 
 pytestmark = pytest.mark.django_db
 
-HALF = LIMIT // 2
+HALF_SIZE_LIMIT = SIZE_LIMIT // 2
 
 
 @pytest.fixture
-def designer(editor):
-    """Offers b, a and c in this order; a and c are known in full."""
-    send(editor, greet("b", "a", "c"), transfer(document("c")), transfer(document("a")))
+def documented_peer(editor):
+    """Greet as a peer with capabilities b, a and c, of which a and c have documents."""
+    send_envelopes(
+        editor,
+        build_greet("b", "a", "c"),
+        build_transfer(build_document("c")),
+        build_transfer(build_document("a")),
+    )
 
 
-def ask(client, query="", **members) -> list[str]:
-    """Who answers a broadcast, besides AgentLens itself."""
-    senders = {sender_of(each) for each in send(client, whois(query, **members))}
+def get_broadcast_senders(client, query="", **members) -> list[str]:
+    """Return which peers respond to a broadcast, besides AgentLens."""
+    senders = {
+        get_sender(response)
+        for response in send_envelopes(client, build_whois(query, **members))
+    }
     return sorted(senders - {"agentlens"})
 
 
-def test_a_known_peer_answers_when_it_is_asked_whatever_the_query(designer, viewer):
-    said = whois("nothing like it", to="designer")
-    (answer,) = send(viewer, said)
+def test_direct_whois_ignores_the_query(documented_peer, viewer):
+    request = build_whois("nothing like it", to="designer")
+    (response,) = send_envelopes(viewer, request)
 
-    assert (answer["from"], answer["to"]) == ("designer", "ops")
-    assert (answer["kind"], answer["channel"]) == ("whois", "builders")
-    assert answer["reply_to"] == said["id"]
-    assert answer["body"] == {"type": "response", "peer_card": card("b", "a", "c")}
+    assert (response["from"], response["to"]) == ("designer", "ops")
+    assert (response["kind"], response["channel"]) == ("whois", "builders")
+    assert response["reply_to"] == request["id"]
+    assert response["body"] == {
+        "type": "response",
+        "peer_card": build_card("b", "a", "c"),
+    }
 
 
 @pytest.mark.parametrize("status", [Status.OFFLINE, Status.DEPRECATED])
-def test_a_peer_that_is_away_is_still_known_to_whom_asks_for_it(
-    designer, viewer, status
-):
+def test_direct_whois_to_absent_peer_is_answered(documented_peer, viewer, status):
     CatalogEntry.objects.update(status=status)
 
-    assert len(send(viewer, whois(to="designer"))) == 1
+    assert len(send_envelopes(viewer, build_whois(to="designer"))) == 1
 
 
-def test_a_peer_of_another_channel_is_not_the_target(designer, viewer):
-    said = whois(to="designer", channel="testers")
+def test_direct_whois_to_peer_of_other_channel_returns_404(documented_peer, viewer):
+    request = build_whois(to="designer", channel="testers")
 
-    refused(viewer, said, 404, "PEER_NOT_FOUND", "not_target")
+    assert_rejected(viewer, request, 404, "PEER_NOT_FOUND", "not_target")
 
 
-def test_agentlens_answers_for_itself_in_every_channel(viewer):
-    said = whois(to="agentlens", channel="anywhere", ext=rich())
-    (answer,) = send(viewer, said)
+def test_agentlens_responds_in_every_channel(viewer):
+    request = build_whois(
+        to="agentlens", channel="anywhere", ext=build_catalog_request_ext()
+    )
+    (response,) = send_envelopes(viewer, request)
 
-    assert answer["body"]["peer_card"]["peer_id"] == "agentlens"
-    assert answer["body"]["peer_card"]["capabilities"] == []
-    assert BRIEF_KEY not in answer["body"]["peer_card"].get("ext", {})
-    assert catalog_of(answer) == []
+    assert response["body"]["peer_card"]["peer_id"] == "agentlens"
+    assert response["body"]["peer_card"]["capabilities"] == []
+    assert BRIEF_KEY not in response["body"]["peer_card"].get("ext", {})
+    assert get_catalog(response) == []
 
 
 @pytest.mark.parametrize(
@@ -99,103 +111,122 @@ def test_agentlens_answers_for_itself_in_every_channel(viewer):
         "unverified",
     ],
 )
-def test_a_broadcast_is_answered_by_whom_it_names_exactly(editor, query):
-    send(editor, greet("build-site"))
+def test_broadcast_query_matches_peer_exactly(editor, query):
+    send_envelopes(editor, build_greet("build-site"))
 
-    assert ask(editor, query) == ["designer"]
+    assert get_broadcast_senders(editor, query) == ["designer"]
 
 
 @pytest.mark.parametrize(
     "query", ["design", "DESIGNER", "build", "Build-Site", "Does build-site.", "*", "%"]
 )
-def test_a_broadcast_that_names_nobody_exactly_meets_silence(editor, query):
-    send(editor, greet("build-site"))
+def test_broadcast_query_without_exact_match_gets_no_response(editor, query):
+    send_envelopes(editor, build_greet("build-site"))
 
-    assert send(editor, whois(query)) == []
-
-
-def test_a_broadcast_without_a_query_is_answered_by_agentlens_too(viewer):
-    (answer,) = send(viewer, whois())
-
-    assert sender_of(answer) == "agentlens"
+    assert send_envelopes(editor, build_whois(query)) == []
 
 
-def test_a_missing_query_asks_for_everybody(editor):
-    send(editor, greet())
+def test_broadcast_without_query_is_answered_by_agentlens(viewer):
+    (response,) = send_envelopes(viewer, build_whois())
 
-    assert ask(editor, body={"type": "request"}) == ["designer"]
-
-
-def test_whoever_asks_does_not_answer(editor):
-    send(editor, greet(sender="ops"), greet(sender="designer"))
-
-    assert ask(editor) == ["designer"]
+    assert get_sender(response) == "agentlens"
 
 
-def test_other_channels_do_not_answer(editor):
-    send(editor, greet(channel="builders2"), greet(sender="coder"))
+def test_broadcast_with_missing_query_matches_all_peers(editor):
+    send_envelopes(editor, build_greet())
 
-    assert ask(editor) == ["coder"]
+    assert get_broadcast_senders(editor, body={"type": "request"}) == ["designer"]
+
+
+def test_broadcast_is_not_answered_by_its_sender(editor):
+    send_envelopes(editor, build_greet(sender="ops"), build_greet(sender="designer"))
+
+    assert get_broadcast_senders(editor) == ["designer"]
+
+
+def test_broadcast_is_not_answered_by_other_channels(editor):
+    send_envelopes(
+        editor, build_greet(channel="builders2"), build_greet(sender="coder")
+    )
+
+    assert get_broadcast_senders(editor) == ["coder"]
 
 
 @pytest.mark.parametrize("status", [Status.OFFLINE, Status.DEPRECATED])
-def test_those_away_do_not_answer_a_broadcast(editor, status):
-    send(editor, greet(), greet(sender="coder"))
-    CatalogEntry.objects.filter(pk=entry_of().pk).update(status=status)
+def test_broadcast_is_not_answered_by_absent_peers(editor, status):
+    send_envelopes(editor, build_greet(), build_greet(sender="coder"))
+    CatalogEntry.objects.filter(pk=get_entry().pk).update(status=status)
 
-    assert ask(editor) == ["coder"]
+    assert get_broadcast_senders(editor) == ["coder"]
 
 
-def test_a_degraded_peer_answers_still(editor):
-    send(editor, greet())
+def test_broadcast_is_answered_by_degraded_peer(editor):
+    send_envelopes(editor, build_greet())
     CatalogEntry.objects.update(status=Status.DEGRADED)
 
-    assert ask(editor) == ["designer"]
+    assert get_broadcast_senders(editor) == ["designer"]
 
 
-def test_answering_many_peers_takes_no_more_queries_than_answering_few(editor):
-    def queries():
+def test_broadcast_query_count_does_not_grow_with_peers(editor):
+    def count_queries():
         with CaptureQueriesContext(connection) as captured:
-            send(editor, whois(ext=rich()))
+            send_envelopes(editor, build_whois(ext=build_catalog_request_ext()))
         return len(captured)
 
-    send(editor, greet("a"), transfer(document("a")))
-    few = queries()
+    send_envelopes(editor, build_greet("a"), build_transfer(build_document("a")))
+    expected = count_queries()
     for n in range(5):
-        peer = f"peer-{n}"
-        send(editor, greet("a", sender=peer), transfer(document("a"), sender=peer))
+        sender = f"peer-{n}"
+        send_envelopes(
+            editor,
+            build_greet("a", sender=sender),
+            build_transfer(build_document("a"), sender=sender),
+        )
 
-    assert queries() == few
-
-
-def test_full_documents_are_only_told_on_request(designer, viewer):
-    (brief,) = send(viewer, whois(to="designer"))
-    (full,) = send(viewer, whois(to="designer", ext=rich()))
-
-    assert CATALOG_KEY not in brief.get("ext", {})
-    assert brief["body"] == full["body"]
+    assert count_queries() == expected
 
 
-def test_only_what_is_known_in_full_is_told_in_catalog_order(designer, viewer):
-    (answer,) = send(viewer, whois(to="designer", ext=rich()))
+def test_documents_are_returned_only_on_request(documented_peer, viewer):
+    (brief_response,) = send_envelopes(viewer, build_whois(to="designer"))
+    (rich_response,) = send_envelopes(
+        viewer, build_whois(to="designer", ext=build_catalog_request_ext())
+    )
 
-    assert catalog_of(answer) == [document("a"), document("c")]
-    assert set(answer["ext"]) == {CATALOG_KEY}
-
-
-def test_a_filter_keeps_the_order_and_the_whole_card(designer, viewer):
-    ext = rich("c", " a ", "unknown")
-    (answer,) = send(viewer, whois(to="designer", ext=ext))
-
-    assert ids_of(answer) == ["a", "c"]
-    assert answer["body"]["peer_card"]["capabilities"] == ["b", "a", "c"]
+    assert CATALOG_KEY not in brief_response.get("ext", {})
+    assert brief_response["body"] == rich_response["body"]
 
 
-def test_a_broadcast_is_filtered_for_every_peer(designer, editor):
-    send(editor, greet("x", sender="coder"), transfer(document("x"), sender="coder"))
-    told = {sender_of(a): ids_of(a) for a in send(editor, whois(ext=rich("c")))}
+def test_catalog_contains_stored_documents_in_card_order(documented_peer, viewer):
+    (response,) = send_envelopes(
+        viewer, build_whois(to="designer", ext=build_catalog_request_ext())
+    )
 
-    assert told == {"designer": ["c"], "coder": [], "agentlens": []}
+    assert get_catalog(response) == [build_document("a"), build_document("c")]
+    assert set(response["ext"]) == {CATALOG_KEY}
+
+
+def test_catalog_filter_keeps_order_and_full_card(documented_peer, viewer):
+    ext = build_catalog_request_ext("c", " a ", "unknown")
+    (response,) = send_envelopes(viewer, build_whois(to="designer", ext=ext))
+
+    assert get_catalog_ids(response) == ["a", "c"]
+    assert response["body"]["peer_card"]["capabilities"] == ["b", "a", "c"]
+
+
+def test_broadcast_filters_the_catalog_of_each_peer(documented_peer, editor):
+    send_envelopes(
+        editor,
+        build_greet("x", sender="coder"),
+        build_transfer(build_document("x"), sender="coder"),
+    )
+    ids_by_sender = {
+        get_sender(response): get_catalog_ids(response)
+        for response in send_envelopes(
+            editor, build_whois(ext=build_catalog_request_ext("c"))
+        )
+    }
+
+    assert ids_by_sender == {"designer": ["c"], "coder": [], "agentlens": []}
 
 
 @pytest.mark.parametrize(
@@ -203,18 +234,22 @@ def test_a_broadcast_is_filtered_for_every_peer(designer, editor):
     [["unknown"], ["b"], [], [" "], None, "a", [1], {}, ["a", 1]],
     ids=json.dumps,
 )
-def test_a_filter_that_lets_nothing_through_leaves_an_empty_list(designer, viewer, ids):
-    ext = rich() | {"agh.capability_ids": ids}
-    (answer,) = send(viewer, whois(to="designer", ext=ext))
+def test_catalog_filter_without_match_returns_empty_catalog(
+    documented_peer, viewer, ids
+):
+    ext = build_catalog_request_ext() | {"agh.capability_ids": ids}
+    (response,) = send_envelopes(viewer, build_whois(to="designer", ext=ext))
 
-    assert answer["ext"] == {CATALOG_KEY: {"capabilities": []}}
+    assert response["ext"] == {CATALOG_KEY: {"capabilities": []}}
 
 
-def test_a_peer_known_only_briefly_or_without_a_catalog_tells_an_empty_list(editor):
-    send(editor, greet("build-site"), greet(sender="plain"))
+def test_peers_without_documents_return_empty_catalogs(editor):
+    send_envelopes(editor, build_greet("build-site"), build_greet(sender="plain"))
 
-    for answer in send(editor, whois(ext=rich())):
-        assert catalog_of(answer) == []
+    for response in send_envelopes(
+        editor, build_whois(ext=build_catalog_request_ext())
+    ):
+        assert get_catalog(response) == []
 
 
 @pytest.mark.parametrize(
@@ -222,96 +257,125 @@ def test_a_peer_known_only_briefly_or_without_a_catalog_tells_an_empty_list(edit
     [[], ["other"], None, "capability_catalog", {}, ["capability_catalog", 1], 7],
     ids=json.dumps,
 )
-def test_an_include_that_does_not_say_so_is_no_request(designer, viewer, include):
+def test_include_without_capability_catalog_returns_no_catalog(
+    documented_peer, viewer, include
+):
     ext = {"agh.include": include, "agh.capability_ids": ["a"]}
-    (answer,) = send(viewer, whois(to="designer", ext=ext))
+    (response,) = send_envelopes(viewer, build_whois(to="designer", ext=ext))
 
-    assert CATALOG_KEY not in answer.get("ext", {})
+    assert CATALOG_KEY not in response.get("ext", {})
 
 
-def test_unknown_words_in_an_include_are_passed_over(designer, viewer):
+def test_unknown_include_values_are_ignored(documented_peer, viewer):
     ext = {"agh.include": ["pricing", " capability_catalog "]}
-    (answer,) = send(viewer, whois(to="designer", ext=ext))
+    (response,) = send_envelopes(viewer, build_whois(to="designer", ext=ext))
 
-    assert ids_of(answer) == ["a", "c"]
-
-
-def test_a_workspace_is_echoed_and_never_invented(designer, viewer):
-    (named,) = send(viewer, whois(to="designer", workspace_id="ws_1"))
-    (unnamed,) = send(viewer, whois(to="designer"))
-
-    assert named["workspace_id"] == "ws_1"
-    assert "workspace_id" not in unnamed
+    assert get_catalog_ids(response) == ["a", "c"]
 
 
-def offer(client, *sizes, sender="designer"):
-    """A peer with documents of about so many bytes."""
-    told = [document(f"big-{n}", notes="x" * size) for n, size in enumerate(sizes)]
-    send(client, greet(*(each["id"] for each in told), sender=sender))
-    send(client, *(transfer(each, sender=sender) for each in told))
+def test_response_repeats_workspace_id_of_request(documented_peer, viewer):
+    (with_workspace,) = send_envelopes(
+        viewer, build_whois(to="designer", workspace_id="ws_1")
+    )
+    (without_workspace,) = send_envelopes(viewer, build_whois(to="designer"))
+
+    assert with_workspace["workspace_id"] == "ws_1"
+    assert "workspace_id" not in without_workspace
 
 
-def test_an_answer_over_the_limit_is_an_error_to_whom_asked_for_it(editor):
-    offer(editor, HALF, HALF)
-
-    said = whois(to="designer", ext=rich())
-    body = refused(editor, said, 413, "BODY_TOO_LARGE", "internal")
-    assert "its answer has" in body["error"]
-    assert "ask for fewer capabilities" in body["error"]
-    (answer,) = send(editor, whois(to="designer", ext=rich("big-1")))
-    assert ids_of(answer) == ["big-1"]
-
-
-def test_an_answer_over_the_limit_is_silence_in_a_broadcast(editor):
-    offer(editor, HALF, HALF)
-    offer(editor, 10, sender="coder")
-
-    assert ask(editor, ext=rich()) == ["coder"]
-    assert ask(editor) == ["coder", "designer"]
+def send_large_documents(client, *sizes, sender="designer"):
+    """Greet as a peer and transfer documents of about these sizes in bytes."""
+    documents = [
+        build_document(f"big-{n}", notes="x" * size) for n, size in enumerate(sizes)
+    ]
+    send_envelopes(
+        client, build_greet(*(document["id"] for document in documents), sender=sender)
+    )
+    send_envelopes(
+        client, *(build_transfer(document, sender=sender) for document in documents)
+    )
 
 
-def test_an_answer_of_just_the_limit_is_given(editor):
-    offer(editor, HALF, 10)
-    said = whois(to="designer", ext=rich())
-    room = LIMIT - len(compact(send(editor, said)[0]))
-    grown = document("big-1", notes="x" * (10 + room))
-    send(editor, transfer(grown))
+def test_direct_response_over_size_limit_returns_413(editor):
+    send_large_documents(editor, HALF_SIZE_LIMIT, HALF_SIZE_LIMIT)
 
-    (answer,) = send(editor, whois(to="designer", ext=rich()))
-    assert len(compact(answer)) == LIMIT
-    send(editor, transfer(document("big-1", notes="x" * (11 + room))))
-    assert post(editor, whois(to="designer", ext=rich())).status_code == 413
-
-
-def compact(said: dict) -> bytes:
-    return json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode()
+    request = build_whois(to="designer", ext=build_catalog_request_ext())
+    body = assert_rejected(editor, request, 413, "BODY_TOO_LARGE", "internal")
+    assert "the response has" in body["error"]
+    assert "request fewer capabilities" in body["error"]
+    (response,) = send_envelopes(
+        editor, build_whois(to="designer", ext=build_catalog_request_ext("big-1"))
+    )
+    assert get_catalog_ids(response) == ["big-1"]
 
 
-def test_an_answer_that_somebody_gave_is_read_like_a_greet_and_transfers(editor):
-    told = document("a", acme={"x": 1})
-    assert send(editor, response(card("a", "b"), told)) == []
+def test_broadcast_leaves_out_responses_over_size_limit(editor):
+    send_large_documents(editor, HALF_SIZE_LIMIT, HALF_SIZE_LIMIT)
+    send_large_documents(editor, 10, sender="coder")
 
-    assert entry_of().status == Status.ACTIVE
-    assert capabilities()["a"]["document"] == told
-    assert capabilities()["a"]["verified"]
-    assert known_in_full() == {"a"}
+    assert get_broadcast_senders(editor, ext=build_catalog_request_ext()) == ["coder"]
+    assert get_broadcast_senders(editor) == ["coder", "designer"]
 
 
-def test_an_answer_of_a_known_peer_completes_what_is_known(editor):
-    send(editor, greet("a", "b"), response(card("a", "b"), document("b")))
+def test_response_of_exactly_the_size_limit_is_returned(editor):
+    send_large_documents(editor, HALF_SIZE_LIMIT, 10)
+    request = build_whois(to="designer", ext=build_catalog_request_ext())
+    remaining = SIZE_LIMIT - len(serialize(send_envelopes(editor, request)[0]))
+    document = build_document("big-1", notes="x" * (10 + remaining))
+    send_envelopes(editor, build_transfer(document))
 
-    assert known_in_full() == {"b"}
-    assert set(capabilities()) == {"a", "b"}
+    (response,) = send_envelopes(
+        editor, build_whois(to="designer", ext=build_catalog_request_ext())
+    )
+    assert len(serialize(response)) == SIZE_LIMIT
+    send_envelopes(
+        editor, build_transfer(build_document("big-1", notes="x" * (11 + remaining)))
+    )
+    assert (
+        post_envelope(
+            editor, build_whois(to="designer", ext=build_catalog_request_ext())
+        ).status_code
+        == 413
+    )
 
 
-def test_of_a_catalog_with_a_false_digest_nothing_is_believed(editor):
-    send(editor, greet("a", "b"), transfer(document("a", version="1")))
-    told = [document("a", version="2", digest=FALSE_DIGEST), document("b")]
-    said = response(card("a", "b"), *told)
-    refused(editor, said, 422, "VERIFICATION_FAILED", "verification_failed")
+def test_received_response_stores_card_and_documents(editor):
+    document = build_document("a", acme={"x": 1})
+    assert (
+        send_envelopes(editor, build_whois_response(build_card("a", "b"), document))
+        == []
+    )
 
-    assert known_in_full() == {"a"}
-    assert capabilities()["a"]["document"]["version"] == "1"
+    assert get_entry().status == Status.ACTIVE
+    assert get_capabilities()["a"]["document"] == document
+    assert get_capabilities()["a"]["verified"]
+    assert get_documented_names() == {"a"}
+
+
+def test_received_response_adds_documents_of_known_peer(editor):
+    send_envelopes(
+        editor,
+        build_greet("a", "b"),
+        build_whois_response(build_card("a", "b"), build_document("b")),
+    )
+
+    assert get_documented_names() == {"b"}
+    assert set(get_capabilities()) == {"a", "b"}
+
+
+def test_received_response_with_wrong_digest_stores_nothing(editor):
+    send_envelopes(
+        editor, build_greet("a", "b"), build_transfer(build_document("a", version="1"))
+    )
+    documents = [
+        build_document("a", version="2", digest=WRONG_DIGEST),
+        build_document("b"),
+    ]
+    response = build_whois_response(build_card("a", "b"), *documents)
+    assert_rejected(editor, response, 422, "VERIFICATION_FAILED", "verification_failed")
+
+    assert get_documented_names() == {"a"}
+    assert get_capabilities()["a"]["document"]["version"] == "1"
 
 
 @pytest.mark.parametrize(
@@ -319,62 +383,72 @@ def test_of_a_catalog_with_a_false_digest_nothing_is_believed(editor):
     [None, [], {}, {"capabilities": None}, {"capabilities": [1, {}]}],
     ids=json.dumps,
 )
-def test_a_malformed_catalog_is_refused_with_its_envelope(editor, catalog):
-    path = malformed_error(editor, response(card("a"), ext={CATALOG_KEY: catalog}))
+def test_received_response_with_malformed_catalog_is_rejected(editor, catalog):
+    path = get_malformed_path(
+        editor, build_whois_response(build_card("a"), ext={CATALOG_KEY: catalog})
+    )
 
     assert path.startswith(f"$.ext['{CATALOG_KEY}']")
     assert not CatalogEntry.objects.exists()
 
 
-def test_a_filtered_catalog_wipes_no_other_document(designer, editor):
-    send(editor, response(card("b", "a", "c"), document("b")))
+def test_filtered_catalog_keeps_other_documents(documented_peer, editor):
+    send_envelopes(
+        editor, build_whois_response(build_card("b", "a", "c"), build_document("b"))
+    )
 
-    assert known_in_full() == {"a", "b", "c"}
-
-
-def test_a_filtered_catalog_with_a_narrowed_card_wipes_nothing(designer, editor):
-    """AGH's own runtime narrows the card together with the catalog."""
-    narrowed = card("a", display_name="New name")
-    send(editor, response(narrowed, document("a")))
-
-    assert set(capabilities()) == {"a", "b", "c"}
-    (answer,) = send(editor, whois(to="designer"))
-    told = answer["body"]["peer_card"]
-    assert told["capabilities"] == ["b", "a", "c"]
-    assert [brief["id"] for brief in told["ext"][BRIEF_KEY]] == ["b", "a", "c"]
-    assert told["display_name"] == "New name"
+    assert get_documented_names() == {"a", "b", "c"}
 
 
-def test_an_empty_filtered_catalog_wipes_nothing(designer, editor):
-    send(editor, response(card()))
+def test_narrowed_card_keeps_other_capabilities(documented_peer, editor):
+    """AGH's runtime reduces the card of a response to the requested capabilities."""
+    narrowed_card = build_card("a", display_name="New name")
+    send_envelopes(editor, build_whois_response(narrowed_card, build_document("a")))
 
-    assert known_in_full() == {"a", "c"}
-    assert set(capabilities()) == {"a", "b", "c"}
-
-
-def test_a_document_without_a_digest_replaces_none_that_proved_itself(editor):
-    send(editor, greet("a"), transfer(document("a"), ext={"acme.x": 1}))
-    other = document("a", outcome="Something else.")
-    del other["digest"]
-    send(editor, response(card("a"), other))
-
-    assert capabilities()["a"]["document"]["outcome"] == "a is done."
-    assert capabilities()["a"]["verified"]
+    assert set(get_capabilities()) == {"a", "b", "c"}
+    (response,) = send_envelopes(editor, build_whois(to="designer"))
+    card = response["body"]["peer_card"]
+    assert card["capabilities"] == ["b", "a", "c"]
+    assert [brief["id"] for brief in card["ext"][BRIEF_KEY]] == ["b", "a", "c"]
+    assert card["display_name"] == "New name"
 
 
-def test_what_a_transfer_verified_is_not_lost_to_a_catalog_without_digests(editor):
-    send(editor, greet("a"), transfer(document("a"), ext={"acme.x": 1}))
-    bare = document("a")
-    del bare["digest"]
-    send(editor, response(card("a"), bare))
+def test_empty_narrowed_card_keeps_capabilities(documented_peer, editor):
+    send_envelopes(editor, build_whois_response(build_card()))
 
-    assert capabilities()["a"]["verified"]
-    envelope = editor.get(f"{PEERS}/designer/capabilities/a").json()
-    assert envelope["ext"] == {"acme.x": 1}
+    assert get_documented_names() == {"a", "c"}
+    assert set(get_capabilities()) == {"a", "b", "c"}
 
 
-def test_a_display_name_is_matched_as_it_is_written(editor):
-    send(editor, greet_with(card(display_name="Site builder, 2nd")))
+def test_document_without_digest_does_not_replace_verified_document(editor):
+    send_envelopes(
+        editor, build_greet("a"), build_transfer(build_document("a"), ext={"acme.x": 1})
+    )
+    document = build_document("a", outcome="Something else.")
+    del document["digest"]
+    send_envelopes(editor, build_whois_response(build_card("a"), document))
 
-    assert ask(editor, "Site builder, 2nd") == ["designer"]
-    assert ask(editor, "site builder, 2nd") == []
+    assert get_capabilities()["a"]["document"]["outcome"] == "a is done."
+    assert get_capabilities()["a"]["verified"]
+
+
+def test_document_without_digest_keeps_verification_and_ext(editor):
+    send_envelopes(
+        editor, build_greet("a"), build_transfer(build_document("a"), ext={"acme.x": 1})
+    )
+    document = build_document("a")
+    del document["digest"]
+    send_envelopes(editor, build_whois_response(build_card("a"), document))
+
+    assert get_capabilities()["a"]["verified"]
+    transfer = fetch_transfer(editor, "a")
+    assert transfer["ext"] == {"acme.x": 1}
+
+
+def test_display_name_query_is_case_sensitive(editor):
+    send_envelopes(
+        editor, build_greet_from_card(build_card(display_name="Site builder, 2nd"))
+    )
+
+    assert get_broadcast_senders(editor, "Site builder, 2nd") == ["designer"]
+    assert get_broadcast_senders(editor, "site builder, 2nd") == []

@@ -1,4 +1,4 @@
-"""How long peers live: as long as they say so, each in its own channel."""
+"""How long a peer counts as present after its envelopes."""
 
 import re
 import time
@@ -13,164 +13,187 @@ from catalog.integrations.agh.directory import find_peer
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import probe_now
 from tests.catalog.integrations.agh.agh import (
-    card,
-    document,
-    entry_of,
-    greet,
-    greet_with,
-    response,
-    transfer,
+    build_card,
+    build_document,
+    build_greet,
+    build_greet_from_card,
+    build_transfer,
+    build_whois_response,
+    get_entry,
+    get_responders,
+    receive_envelopes,
 )
-from tests.catalog.integrations.agh.test_peers import hear, who
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PRESENCE = timedelta(seconds=60)
+PRESENCE_TIMEOUT = timedelta(seconds=60)
+
+
+def probe_due_entries() -> str:
+    """Probe all entries that are due; return the status of the peer."""
+    async_to_sync(Prober().probe_all_due)()
+    return get_entry().status
 
 
 def probe_after(seconds: int) -> str:
-    """What the prober makes of the peer after so long a silence."""
+    """Return the status that a probe gives so many seconds after the last greet."""
     now = timezone.now()
-    then = now - timedelta(seconds=seconds)
-    CatalogEntry.objects.update(last_success_at=then, next_probe_at=now)
-    async_to_sync(Prober().probe_all_due)()
-    return entry_of().status
+    greeted_at = now - timedelta(seconds=seconds)
+    CatalogEntry.objects.update(last_success_at=greeted_at, next_probe_at=now)
+    return probe_due_entries()
 
 
-def test_a_peer_that_falls_silent_goes_away_and_comes_back_with_a_greet():
-    hear(greet("a"))
+def test_silent_peer_goes_offline_and_becomes_active_by_a_greet():
+    receive_envelopes(build_greet("a"))
     assert probe_after(50) == Status.ACTIVE
     assert [probe_after(61) for _ in range(3)] == [
         Status.DEGRADED,
         Status.DEGRADED,
         Status.OFFLINE,
     ]
-    assert re.fullmatch(r"The last announcement was 6\d s ago", entry_of().last_error)
-    hear(greet("a"))
+    assert re.fullmatch(r"The last announcement was 6\d s ago", get_entry().last_error)
+    receive_envelopes(build_greet("a"))
 
-    entry = entry_of()
+    entry = get_entry()
     assert (entry.status, entry.last_error) == (Status.ACTIVE, "")
     assert entry.consecutive_failures == 0
 
 
-def test_a_silent_peer_is_found_no_more_until_it_greets(viewer):
-    def found():
+def test_offline_peer_is_not_searchable_until_next_greet(viewer):
+    def count_results():
         return viewer.get("/api/v1/capabilities?q=a").json()["total"]
 
-    hear(greet("a"))
-    assert found() == 1
+    receive_envelopes(build_greet("a"))
+    assert count_results() == 1
     for _ in range(3):
         probe_after(61)
-    assert found() == 0
-    hear(greet("a"))
-    assert found() == 1
+    assert count_results() == 0
+    receive_envelopes(build_greet("a"))
+    assert count_results() == 1
 
 
-def test_an_answer_to_a_whois_is_a_sign_of_life_too():
-    hear(greet("a"))
+def test_whois_response_makes_peer_active():
+    receive_envelopes(build_greet("a"))
     probe_after(61)
-    hear(response(card("a"), document("a")))
+    receive_envelopes(build_whois_response(build_card("a"), build_document("a")))
 
-    assert entry_of().status == Status.ACTIVE
+    assert get_entry().status == Status.ACTIVE
 
 
-def test_passing_on_an_old_transfer_wakes_nobody():
-    hear(greet("a"), transfer(document("a")))
+def test_transfer_does_not_make_offline_peer_active():
+    receive_envelopes(build_greet("a"), build_transfer(build_document("a")))
     for _ in range(3):
         probe_after(61)
-    before = entry_of().validity_last_seen
-    hear(transfer(document("a")))
+    last_seen = get_entry().validity_last_seen
+    receive_envelopes(build_transfer(build_document("a")))
 
-    assert entry_of().validity_last_seen == before
+    assert get_entry().validity_last_seen == last_seen
     CatalogEntry.objects.update(next_probe_at=timezone.now())
-    async_to_sync(Prober().probe_all_due)()
-    assert entry_of().status == Status.OFFLINE
+    assert probe_due_entries() == Status.OFFLINE
 
 
-def test_handing_over_much_makes_nobody_go_away_sooner():
-    hear(greet("a"))
+def test_transfers_do_not_change_probe_schedule():
+    receive_envelopes(build_greet("a"))
     probe_after(61)
-    due = entry_of().next_probe_at
-    hear(*(transfer(document(name)) for name in "abc"))
+    next_probe_at = get_entry().next_probe_at
+    receive_envelopes(*(build_transfer(build_document(name)) for name in "abc"))
 
-    assert (entry_of().status, entry_of().next_probe_at) == (Status.DEGRADED, due)
+    assert (get_entry().status, get_entry().next_probe_at) == (
+        Status.DEGRADED,
+        next_probe_at,
+    )
 
 
-def test_a_clock_that_is_ahead_silences_nobody():
+def test_greet_with_future_timestamp_does_not_block_next_greet():
     now = int(time.time())
-    hear(greet_with(card("a", display_name="Early"), ts=now + 299))
-    assert entry_of().greeting.greeted_at.timestamp() <= time.time()
-    hear(greet_with(card("a", display_name="Right"), ts=now + 1))
+    receive_envelopes(
+        build_greet_from_card(build_card("a", display_name="Early"), ts=now + 299)
+    )
+    assert get_entry().greeting.greeted_at.timestamp() <= time.time()
+    receive_envelopes(
+        build_greet_from_card(build_card("a", display_name="Right"), ts=now + 1)
+    )
 
-    assert entry_of().display_name == "Right"
+    assert get_entry().display_name == "Right"
 
 
-def test_what_comes_late_is_no_news_but_a_sign_of_life():
+def test_late_greet_makes_peer_active_but_keeps_newer_card():
     now = int(time.time())
-    hear(greet_with(card("a", display_name="New"), ts=now))
+    receive_envelopes(
+        build_greet_from_card(build_card("a", display_name="New"), ts=now)
+    )
     probe_after(61)
-    hear(greet_with(card("a", display_name="Old"), ts=now - 20))
+    receive_envelopes(
+        build_greet_from_card(build_card("a", display_name="Old"), ts=now - 20)
+    )
 
-    assert (entry_of().display_name, entry_of().status) == ("New", Status.ACTIVE)
+    assert (get_entry().display_name, get_entry().status) == ("New", Status.ACTIVE)
 
 
-def test_what_was_said_long_ago_tells_only_how_it_was_then():
+def test_old_greet_shows_presence_only_at_its_timestamp():
     now = int(time.time())
-    hear(greet("a", ts=now - 5000, expires_at=now + 5000))
+    receive_envelopes(build_greet("a", ts=now - 5000, expires_at=now + 5000))
 
-    assert entry_of().last_success_at.timestamp() == now - 5000
-    assert probe_again() == Status.DEGRADED
-
-
-def probe_again() -> str:
-    async_to_sync(Prober().probe_all_due)()
-    return entry_of().status
+    assert get_entry().last_success_at.timestamp() == now - 5000
+    assert probe_due_entries() == Status.DEGRADED
 
 
-def test_one_is_looked_for_when_its_last_greet_no_longer_holds():
-    hear(greet("a"))
-    entry = entry_of()
+def test_next_probe_is_when_the_greet_expires():
+    receive_envelopes(build_greet("a"))
+    entry = get_entry()
 
-    assert entry.next_probe_at == entry.last_success_at + PRESENCE
+    assert entry.next_probe_at == entry.last_success_at + PRESENCE_TIMEOUT
 
 
-def test_looking_for_one_makes_it_live_no_longer():
-    hear(greet("a"))
-    before = entry_of()
+def test_probe_does_not_extend_presence():
+    receive_envelopes(build_greet("a"))
+    before = get_entry()
     assert probe_after(50) == Status.ACTIVE
-    probed = entry_of()
+    probed = get_entry()
     probe_now(probed)
 
     assert probed.last_probed_at > before.last_probed_at
     assert probed.next_probe_at - timezone.now() < timedelta(seconds=10)
 
 
-def test_what_was_said_earlier_and_came_later_is_no_news():
+def test_envelopes_in_wrong_order_keep_newest_card():
     now = int(time.time())
-    hear(greet_with(card("a", display_name="New"), ts=now))
-    hear(greet_with(card("b", display_name="Old"), ts=now - 250))
-    hear(response(card("b", display_name="Old"), document("b"), ts=now - 100))
-    assert entry_of().display_name == "New"
+    receive_envelopes(
+        build_greet_from_card(build_card("a", display_name="New"), ts=now)
+    )
+    receive_envelopes(
+        build_greet_from_card(build_card("b", display_name="Old"), ts=now - 250)
+    )
+    receive_envelopes(
+        build_whois_response(
+            build_card("b", display_name="Old"), build_document("b"), ts=now - 100
+        )
+    )
+    assert get_entry().display_name == "New"
 
-    hear(greet_with(card("a", display_name="Newest"), ts=now + 1))
-    assert entry_of().display_name == "Newest"
+    receive_envelopes(
+        build_greet_from_card(build_card("a", display_name="Newest"), ts=now + 1)
+    )
+    assert get_entry().display_name == "Newest"
 
 
-def test_what_said_long_ago_that_it_still_holds_does_not_undo_the_last():
+def test_old_unexpired_greet_keeps_newer_card():
     now = int(time.time())
-    hear(greet_with(card("a", display_name="New")))
-    old = {"ts": now - 100_000, "expires_at": now + 100}
-    hear(greet_with(card("a", display_name="Old"), **old))
+    receive_envelopes(build_greet_from_card(build_card("a", display_name="New")))
+    members = {"ts": now - 100_000, "expires_at": now + 100}
+    receive_envelopes(
+        build_greet_from_card(build_card("a", display_name="Old"), **members)
+    )
 
-    assert entry_of().display_name == "New"
+    assert get_entry().display_name == "New"
 
 
-def test_who_only_sent_something_was_never_heard():
-    hear(transfer(document("a")))
-    assert entry_of().status == Status.UNKNOWN
-    async_to_sync(Prober().probe_all_due)()
+def test_peer_known_only_from_transfer_has_never_announced_itself():
+    receive_envelopes(build_transfer(build_document("a")))
+    assert get_entry().status == Status.UNKNOWN
+    probe_due_entries()
 
-    entry = entry_of()
+    entry = get_entry()
     assert (entry.status, entry.last_error) == (
         Status.DEGRADED,
         "The agent has never announced itself",
@@ -178,18 +201,20 @@ def test_who_only_sent_something_was_never_heard():
     assert entry.last_success_at is None
 
 
-def test_a_peer_is_where_it_greeted_and_not_where_it_only_sent_something():
-    hear(greet("a"), transfer(document("b"), channel="elsewhere"))
+def test_channel_of_peer_is_that_of_its_latest_greet():
+    receive_envelopes(
+        build_greet("a"), build_transfer(build_document("b"), channel="elsewhere")
+    )
 
     assert find_peer("designer").channel == "builders"
-    hear(greet("a", channel="elsewhere", ts=int(time.time()) + 1))
+    receive_envelopes(build_greet("a", channel="elsewhere", ts=int(time.time()) + 1))
     assert find_peer("designer").channel == "elsewhere"
 
 
-def test_who_is_gone_answers_no_broadcast():
-    hear(greet("a"))
-    assert who("a") == ["designer"]
+def test_offline_peer_does_not_answer_broadcast():
+    receive_envelopes(build_greet("a"))
+    assert get_responders("a") == ["designer"]
     for _ in range(3):
         probe_after(61)
 
-    assert who("a") == []
+    assert get_responders("a") == []

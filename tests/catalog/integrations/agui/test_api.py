@@ -14,8 +14,8 @@ from catalog.registration.service import import_url, refresh_entry, register
 from tests import mcp_servers
 from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
-from tests.published import tool_server
-from tests.servers import LOOPBACK, redirect, reply, serving, silence
+from tests.published import mcp_definition
+from tests.servers import LOOPBACK, never_respond, redirect, reply, run_server
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,7 @@ def declaration(tools=5, **members):
 def server(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
     settings.AGENTLENS_FETCH_TIMEOUT = 5
-    with serving() as server:
+    with run_server() as server:
         declare(server)
         yield server
 
@@ -112,7 +112,7 @@ def test_an_agent_that_never_answers_a_get_is_imported_all_the_same(
     editor, server, settings
 ):
     settings.AGENTLENS_FIRST_URL_PATIENCE = 0.2
-    server.routes["/agent"] = silence
+    server.routes["/agent"] = never_respond
 
     assert post(editor, server.url("/agent"), protocol="").status_code == 201
 
@@ -166,7 +166,7 @@ def test_one_behind_a_lock_is_opened_with_the_word_for_it(editor, server):
 
 
 def test_the_word_is_for_its_own_host_only(editor, server):
-    with serving() as other:
+    with run_server() as other:
         declare(other, "/elsewhere")
         server.routes["/agent/capabilities"] = redirect(other.url("/elsewhere"))
         post(editor, server.url("/agent"), authorization="Bearer sesame")
@@ -182,7 +182,7 @@ def test_the_word_is_for_its_own_host_only(editor, server):
 
 def test_who_keeps_the_declaration_does_not_vouch_for_the_agent(editor, server):
     declare(server, "/meta")
-    with serving() as gone:
+    with run_server() as gone:
         url = gone.url("/agent")
     body = post(editor, url, capabilities_url=server.url("/meta")).json()
 
@@ -264,7 +264,7 @@ def test_an_a2a_agent_supports_what_its_card_says_and_no_tools(viewer):
 
 def test_an_mcp_servers_tools_are_tools(viewer, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with mcp_servers.serving(mcp_servers.notebook()) as address:
+    with mcp_servers.run_app(mcp_servers.notebook_app()) as address:
         entry = import_url(f"{address}/mcp").entry
     tools = snapshot(viewer, entry).json()["tools"]
 
@@ -292,7 +292,7 @@ def test_what_a_curator_calls_it_is_not_what_it_says(viewer):
 
 
 def test_a_tool_is_told_by_the_name_it_is_called_by(viewer):
-    server = tool_server("Stacks", "search", "search")
+    server = mcp_definition("Stacks", "search", "search")
     entry = register(json.dumps(server).encode()).entry
 
     items = snapshot(viewer, entry).json()["tools"]["items"]
@@ -312,7 +312,7 @@ def test_a_flag_names_no_agent(viewer):
 
 def test_whether_there_are_tools_or_sub_agents_may_be_asked(viewer):
     painter = register(json.dumps(declaration()).encode()).entry
-    server = register(json.dumps(tool_server("Stacks", "search")).encode()).entry
+    server = register(json.dumps(mcp_definition("Stacks", "search")).encode()).entry
     register(card_bytes())
 
     def found(feature):

@@ -20,7 +20,7 @@ from catalog.registration.export import export_lines
 from catalog.registration.service import import_url, refresh_entry, register
 from tests import mcp_servers, servers
 from tests.factories import card_bytes
-from tests.mcp_servers import gated, legacy
+from tests.mcp_servers import answer_authorized_request, answer_legacy_request
 from tests.servers import reply
 
 needs_tables = pytest.mark.django_db(transaction=True)
@@ -34,13 +34,13 @@ def _loopback_is_allowed(settings):
 
 @pytest.fixture
 def server():
-    with servers.serving() as server:
+    with servers.run_server() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def notebook():
-    with mcp_servers.serving(mcp_servers.notebook()) as address:
+    with mcp_servers.run_app(mcp_servers.notebook_app()) as address:
         yield f"{address}/mcp"
 
 
@@ -64,7 +64,7 @@ def test_a_running_server_tells_all_it_offers(notebook):
 
 
 def test_every_page_is_read_and_a_circle_is_left():
-    with mcp_servers.serving(mcp_servers.paged()) as address:
+    with mcp_servers.run_app(mcp_servers.paginated_app()) as address:
         document = told(f"{address}/mcp")
 
     tools = [tool["name"] for tool in document["tools"]]
@@ -72,7 +72,7 @@ def test_every_page_is_read_and_a_circle_is_left():
 
 
 def test_a_server_of_an_older_revision_is_understood(server):
-    server.routes["/mcp"] = legacy
+    server.routes["/mcp"] = answer_legacy_request
     document = told(server.url("/mcp"))
 
     assert document["protocolVersion"] == "2025-03-26"
@@ -88,7 +88,7 @@ def test_a_server_of_an_older_revision_is_understood(server):
         (reply(500), FetchFailed),
         (reply(body=b"<html>", content_type="text/html"), FetchFailed),
         (servers.redirect("http://127.0.0.2:1/mcp"), FetchFailed),
-        (servers.packed(b"{}"), FetchFailed),
+        (servers.gzip_reply(b"{}"), FetchFailed),
     ],
     ids=["401", "403", "404", "500", "html", "redirect", "packed"],
 )
@@ -101,7 +101,7 @@ def test_who_does_not_tell_is_told_apart(server, route, error):
 
 def test_who_says_nothing_at_all_is_not_waited_for_long(server, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.5
-    server.routes["/mcp"] = servers.silence
+    server.routes["/mcp"] = servers.never_respond
 
     with pytest.raises(FetchTimeout):
         told(server.url("/mcp"))
@@ -109,7 +109,7 @@ def test_who_says_nothing_at_all_is_not_waited_for_long(server, settings):
 
 def test_a_server_a_slash_further_is_found(server):
     server.routes["/mcp"] = servers.redirect("/mcp/", 307)
-    server.routes["/mcp/"] = legacy
+    server.routes["/mcp/"] = answer_legacy_request
 
     assert told(server.url("/mcp"))["tools"][0]["name"] == "dig"
 
@@ -124,8 +124,8 @@ def test_who_sends_us_round_in_circles_is_left(server):
 
 
 def test_nobody_is_sent_on_to_another_host(server):
-    with servers.serving() as other:
-        other.routes["/mcp"] = legacy
+    with servers.run_server() as other:
+        other.routes["/mcp"] = answer_legacy_request
         server.routes["/mcp"] = servers.redirect(other.url("/mcp"), 307)
         with pytest.raises(FetchFailed):
             told(server.url("/mcp"), authorization="Bearer sesame")
@@ -149,7 +149,7 @@ def test_a_private_server_is_not_asked(settings):
 
 
 def test_a_server_of_2024_is_understood():
-    with mcp_servers.serving(mcp_servers.notebook_of_2024()) as address:
+    with mcp_servers.run_app(mcp_servers.sse_notebook_app()) as address:
         document = told(f"{address}/mcp")
 
     assert document["serverInfo"]["name"] == "notebook"
@@ -258,7 +258,7 @@ def test_who_will_not_be_left_has_said_all_the_same(server):
 
     def clinging(request):
         if request.method == "DELETE":
-            return servers.silence(request)
+            return servers.never_respond(request)
         answer = speak(request)
         return [answer[0].replace(b"\r\n", b"\r\nMcp-Session-Id: s1\r\n", 1)]
 
@@ -283,24 +283,24 @@ def test_a_server_that_never_answers_a_get_is_found_all_the_same(server, setting
     speak = speaking(tools=DIGGING)
 
     def only_posts(request):
-        return speak(request) if request.method == "POST" else servers.silence(request)
+        return speak(request) if request.method == "POST" else servers.never_respond(request)
 
     server.routes["/mcp"] = only_posts
 
     assert tools(import_url(server.url("/mcp")).entry) == ["dig"]
 
 
-def test_nothing_a_server_says_or_is_told_is_logged(server, logged):
+def test_nothing_a_server_says_or_is_told_is_logged(server, log_output):
     junk = reply(body=b'{"jsonrpc": hush-hush', content_type="application/json")
-    server.routes |= {"/mcp": legacy, "/junk": junk, "/401": reply(401)}
+    server.routes |= {"/mcp": answer_legacy_request, "/junk": junk, "/401": reply(401)}
     for place in server.routes:
         with contextlib.suppress(FetchFailed):
             told(server.url(place), authorization="Bearer hush-hush")
 
     sent = {request.headers["Authorization"] for request in server.requests}
     assert sent == {"Bearer hush-hush"}
-    assert "hush-hush" not in logged.getvalue()
-    assert "mcp" not in logged.getvalue()
+    assert "hush-hush" not in log_output.getvalue()
+    assert "mcp" not in log_output.getvalue()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -335,7 +335,7 @@ def tools(entry):
 def test_who_asks_for_authorisation_is_catalogued_from_its_card(
     server, asked, protocol
 ):
-    server.routes["/mcp"] = gated
+    server.routes["/mcp"] = answer_authorized_request
     published(server)
     outcome = import_url(server.url(asked), protocol)
 
@@ -349,7 +349,7 @@ def test_who_asks_for_authorisation_is_catalogued_from_its_card(
 @needs_tables
 @pytest.mark.parametrize("protocol", ["", "mcp"])
 def test_with_the_word_it_tells_all_beside_its_card(server, protocol):
-    server.routes["/mcp"] = gated
+    server.routes["/mcp"] = answer_authorized_request
     published(server)
     entry = import_url(server.url(), protocol, "Bearer sesame").entry
 
@@ -361,7 +361,7 @@ def test_with_the_word_it_tells_all_beside_its_card(server, protocol):
 
 @needs_tables
 def test_what_it_told_once_stays_though_it_tells_no_more(server):
-    server.routes["/mcp"] = gated
+    server.routes["/mcp"] = answer_authorized_request
     published(server)
     import_url(server.url(), authorization="Bearer sesame")
     published(server, title="The vault")
@@ -373,7 +373,7 @@ def test_what_it_told_once_stays_though_it_tells_no_more(server):
 
 @needs_tables
 def test_told_again_it_is_the_same_to_the_last_byte(server):
-    server.routes["/mcp"] = legacy
+    server.routes["/mcp"] = answer_legacy_request
     published(server)
     import_url(server.url())
 
@@ -382,8 +382,8 @@ def test_told_again_it_is_the_same_to_the_last_byte(server):
 
 @needs_tables
 def test_the_word_is_for_whom_one_asked_not_for_whom_a_card_names(server):
-    with servers.serving() as other:
-        other.routes["/mcp"] = gated
+    with servers.run_server() as other:
+        other.routes["/mcp"] = answer_authorized_request
         remotes = [{"type": "streamable-http", "url": other.url("/mcp")}]
         published(server, remotes=remotes)
         outcome = import_url(server.url(), authorization="Bearer sesame")
@@ -394,7 +394,7 @@ def test_the_word_is_for_whom_one_asked_not_for_whom_a_card_names(server):
 
 @needs_tables
 def test_a_refresh_asks_the_server_and_its_card_on_the_same_host(server):
-    server.routes["/mcp"] = gated
+    server.routes["/mcp"] = answer_authorized_request
     published(server)
     entry = import_url(server.url()).entry
     server.requests.clear()
@@ -409,7 +409,7 @@ def test_a_refresh_asks_the_server_and_its_card_on_the_same_host(server):
 @needs_tables
 def test_what_was_pushed_of_a_server_stays_when_it_is_asked(server):
     """A registry's entry says much that the server itself does not."""
-    server.routes["/mcp"] = legacy
+    server.routes["/mcp"] = answer_legacy_request
     card = {
         "name": "com.example/vault",
         "title": "The Vault",
@@ -432,7 +432,7 @@ def test_what_was_pushed_of_a_server_stays_when_it_is_asked(server):
 
 @needs_tables
 def test_pushing_a_card_again_takes_nothing_away_that_its_server_told(server):
-    server.routes["/mcp"] = legacy
+    server.routes["/mcp"] = answer_legacy_request
     remote = {"type": "streamable-http", "url": server.url("/mcp")}
     card = {"name": "com.example/vault", "description": "Vault", "version": "1.0.0"}
     card["remotes"] = [remote]
@@ -449,7 +449,7 @@ def test_pushing_a_card_again_takes_nothing_away_that_its_server_told(server):
 
 @needs_tables
 def test_a_card_that_lists_tools_is_taken_at_its_word(server):
-    server.routes["/mcp"] = legacy
+    server.routes["/mcp"] = answer_legacy_request
     entry = import_url(server.url("/mcp"), "mcp").entry
     stated = json.loads(entry.agent_type.definition)
     stated["tools"] = [{"name": "fill", "inputSchema": {"type": "object"}}]
@@ -462,7 +462,7 @@ def test_a_card_that_lists_tools_is_taken_at_its_word(server):
 @needs_tables
 def test_a_running_server_comes_before_a_card_of_another(server):
     """At the root of a host there may be a card of one of its many servers."""
-    server.routes["/other"] = legacy
+    server.routes["/other"] = answer_legacy_request
     published(server)
     entry = import_url(server.url("/other")).entry
 
@@ -471,7 +471,7 @@ def test_a_running_server_comes_before_a_card_of_another(server):
 
 @needs_tables
 def test_who_leaves_every_caller_listening_is_imported_all_the_same():
-    with mcp_servers.serving(mcp_servers.stateless_notebook()) as address:
+    with mcp_servers.run_app(mcp_servers.stateless_notebook_app()) as address:
         entry = import_url(f"{address}/mcp").entry
 
     assert tools(entry) == ["add_note"]
@@ -479,7 +479,7 @@ def test_who_leaves_every_caller_listening_is_imported_all_the_same():
 
 @needs_tables
 def test_authorization_is_never_stored(server):
-    server.routes["/mcp"] = gated
+    server.routes["/mcp"] = answer_authorized_request
     published(server)
     entry = import_url(server.url(), authorization="Bearer sesame").entry
     rows = [*CatalogEntry.objects.values(), *AgentType.objects.values()]

@@ -19,8 +19,8 @@ from catalog.models import CatalogEntry, Source, Status
 from catalog.registration.service import import_url, probe_now, register
 from tests import a2a_servers, mcp_servers, servers
 from tests.factories import UserFactory, card_bytes
-from tests.mcp_servers import legacy
-from tests.published import tool_server
+from tests.mcp_servers import answer_legacy_request
+from tests.published import mcp_definition
 from tests.servers import redirect, reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,7 +38,7 @@ def _only_one_private_address_is_allowed(settings):
 
 @pytest.fixture
 def server():
-    with servers.serving() as server:
+    with servers.run_server() as server:
         yield server
 
 
@@ -77,14 +77,14 @@ def library():
 
 @contextmanager
 def mcp_at(application):
-    with mcp_servers.serving(application) as address:
+    with mcp_servers.run_app(application) as address:
         yield f"{address}/mcp"
 
 
 @contextmanager
 def of_an_older_revision():
-    with servers.serving() as server:
-        server.routes["/mcp"] = legacy
+    with servers.run_server() as server:
+        server.routes["/mcp"] = answer_legacy_request
         yield server.url("/mcp")
 
 
@@ -99,21 +99,21 @@ LIBRARY = {
     "mcp.prompt": ["prompt0", "prompt1"],
 }
 PUBLISHED = {
-    "notebook": (lambda: mcp_at(mcp_servers.notebook()), "Notebook", NOTEBOOK),
+    "notebook": (lambda: mcp_at(mcp_servers.notebook_app()), "Notebook", NOTEBOOK),
     "library": (lambda: mcp_at(library()), "library", LIBRARY),
     "paged": (
-        lambda: mcp_at(mcp_servers.paged()),
+        lambda: mcp_at(mcp_servers.paginated_app()),
         "paged",
         {"mcp.tool": [f"tool_{n}" for n in range(5)]},
     ),
     "stateless": (
-        lambda: mcp_at(mcp_servers.stateless_notebook()),
+        lambda: mcp_at(mcp_servers.stateless_notebook_app()),
         "Notebook",
         NOTEBOOK,
     ),
-    "2024": (lambda: mcp_at(mcp_servers.notebook_of_2024()), "Notebook", NOTEBOOK),
+    "2024": (lambda: mcp_at(mcp_servers.sse_notebook_app()), "Notebook", NOTEBOOK),
     "legacy": (of_an_older_revision, "legacy", {"mcp.tool": ["dig"]}),
-    "parrot": (a2a_servers.parrot, "Parrot", {"a2a.skill": ["Echo", "Shout"]}),
+    "parrot": (a2a_servers.run_echo_agent, "Parrot", {"a2a.skill": ["Echo", "Shout"]}),
 }
 
 
@@ -142,9 +142,9 @@ def test_an_agent_imported_while_it_runs_is_active_with_all_it_offers(
 
 
 def test_the_card_we_keep_leads_the_protocols_own_client_to_the_agent():
-    with a2a_servers.parrot() as url:
+    with a2a_servers.run_echo_agent() as url:
         card = import_url(url).entry.agent_type.definition
-        heard = asyncio.run(a2a_servers.said_to(card, "Good morning"))
+        heard = asyncio.run(a2a_servers.send_message(card, "Good morning"))
 
     assert heard == ["Good morning"]
 
@@ -171,7 +171,7 @@ def registered(server, protocol):
     """An agent at the server's address, handed to us by somebody."""
     if protocol == "a2a":
         return register(card_bytes(url=server.url("/a2a"))).entry
-    document = tool_server("Stacks", "search", url=server.url("/mcp"))
+    document = mcp_definition("Stacks", "search", url=server.url("/mcp"))
     return register(json.dumps(document).encode()).entry
 
 
@@ -198,8 +198,8 @@ ANSWERS = {
     "private": (ELSEWHERE, GOING, "127.0.0.2 is not at a public address"),
     "no-http": (b"Good morning\r\n\r\n", GOING, "The response is not valid HTTP"),
 }
-NOT_YET = {"hangs": servers.silence, "drips-its-head": dripping_head}
-HARDLY = {"drips-its-body": servers.dripping, "promises-much": servers.promising}
+NOT_YET = {"hangs": servers.never_respond, "drips-its-head": dripping_head}
+HARDLY = {"drips-its-body": servers.send_slow_body, "promises-much": servers.send_partial_body}
 
 
 @pytest.mark.parametrize("protocol", ["a2a", "mcp"])
@@ -249,13 +249,13 @@ def test_a_server_that_goes_away_and_comes_back_is_followed_everywhere():
             (entry.status, search.search_capabilities(search.SearchQuery(), 10).total)
         )
 
-    with servers.serving() as server:
+    with servers.run_server() as server:
         answering_all(server, reply(body=card_bytes(url=server.url("/a2a"))))
         entry = import_url(server.url()).entry
         look(entry)
     for _ in range(3):
         look(entry)
-    with servers.serving(port=server.port) as again:
+    with servers.run_server(port=server.port) as again:
         again.routes = server.routes
         look(entry)
 

@@ -4,13 +4,13 @@ import pytest
 
 from capabilities.protocols.mcp import MCPParser
 
-from .mcp_reading import DATA
+from .mcp_documents import DATA
 
 
 @pytest.mark.parametrize(
     "path", sorted(DATA.glob("*.json")), ids=lambda path: path.stem
 )
-def test_every_shape_is_recognised(path):
+def test_every_sample_is_recognized(path):
     assert MCPParser().recognizes(json.loads(path.read_text()))
 
 
@@ -30,7 +30,7 @@ def test_every_shape_is_recognised(path):
         {"transport": {"type": "streamableHttp", "url": "https://x.example"}},
     ],
 )
-def test_a_server_is_recognised_by_little(document):
+def test_minimal_server_is_recognized(document):
     assert MCPParser().recognizes(document)
 
 
@@ -72,5 +72,5 @@ def test_a_server_is_recognised_by_little(document):
         {"server": {"name": "x"}, "_meta": {}},
     ],
 )
-def test_other_documents_are_left_alone(document):
+def test_other_document_is_not_recognized(document):
     assert not MCPParser().recognizes(document)

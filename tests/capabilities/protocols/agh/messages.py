@@ -1,4 +1,4 @@
-"""Valid AGH things by default, and shorthands for what reading them brings."""
+"""Helpers that build and parse AGH documents, cards and envelopes."""
 
 import json
 from pathlib import Path
@@ -17,25 +17,27 @@ NOW = 1_776_366_061
 PLACEHOLDER = "sha256:4ac7c4d8f64f35672e0e46ae7b8cfb2fd8d8a48fd6a0f4f37ab89f4459ef560f"
 
 
-def sample(name):
+def load_sample(name):
     return json.loads((DATA / f"{name}.json").read_text())
 
 
-def stated(**members):
-    """A capability document of the fewest words."""
+def make_raw_document(**members):
+    """Return a minimal capability document without a digest."""
     return {"id": "a", "summary": "Does a.", "outcome": "A is done.", **members}
 
 
-def document(**members):
-    return CapabilityDocument.parse(stated(**members), Problems())
+def make_document(**members):
+    return CapabilityDocument.parse(make_raw_document(**members), Problems())
 
 
-def signed(**members):
-    """A document with the digest that is its own."""
-    return stated(**members, digest=document(**members).compute_digest())
+def make_verified_document(**members):
+    """Return a capability document with its digest."""
+    return make_raw_document(
+        **members, digest=make_document(**members).compute_digest()
+    )
 
 
-def card(**members):
+def make_card(**members):
     return {
         "peer_id": "designer",
         "profiles_supported": ["agh-network/v0"],
@@ -46,16 +48,16 @@ def card(**members):
     }
 
 
-def read_card(**members):
-    return PeerCard.parse(card(**members), Problems())
+def parse_card(**members):
+    return PeerCard.parse(make_card(**members), Problems())
 
 
-def envelope(kind="greet", **members):
-    """A valid envelope of the kind, unless the members say otherwise."""
+def make_envelope(kind="greet", **members):
+    """Return a valid envelope of the kind; `members` replace or add to its members."""
     bodies = {
-        "greet": {"peer_card": card()},
+        "greet": {"peer_card": make_card()},
         "whois": {"type": "request", "query": ""},
-        "capability": {"capability": signed()},
+        "capability": {"capability": make_verified_document()},
     }
     return {
         "protocol": "agh-network/v0",
@@ -71,21 +73,21 @@ def envelope(kind="greet", **members):
     }
 
 
-def response(**members):
-    body = {"type": "response", "peer_card": card()}
-    return envelope("whois", **{"reply_to": "msg_0", "body": body} | members)
+def make_response(**members):
+    body = {"type": "response", "peer_card": make_card()}
+    return make_envelope("whois", **{"reply_to": "msg_0", "body": body} | members)
 
 
-def accepted(received, now=NOW):
+def parse_envelope(received, now=NOW):
     return Envelope.parse(received, now)
 
 
-def refused(received, now=NOW):
-    """The reason and the place of the refusal that there must be."""
+def get_parse_error(received, now=NOW):
+    """Return reason code and path of the error that parsing must raise."""
     with pytest.raises(EnvelopeError) as caught:
         Envelope.parse(received, now)
     return str(caught.value.reason_code), caught.value.path
 
 
-def paths(found):
-    return [problem.path for problem in found]
+def get_paths(problems):
+    return [problem.path for problem in problems]

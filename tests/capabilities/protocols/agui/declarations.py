@@ -1,4 +1,4 @@
-"""Reading AG-UI documents in tests, whether or not the protocol is registered."""
+"""Helpers that load and parse AG-UI declarations."""
 
 import json
 from pathlib import Path
@@ -13,29 +13,32 @@ SAMPLES = ROOT.parent / "shared/protocols/samples"
 URL = "https://agent.example/run"
 
 
-def sample(name):
+def load_sample(name):
     return json.loads((DATA / f"agui/{name}.json").read_text())
 
 
-def read(document, protocol="agui", endpoint=URL):
-    """As registering reads it, once the protocol is registered."""
+def parse_document(document, protocol="agui", endpoint=URL):
+    """Parse a document as registration does, whether or not AG-UI is registered."""
     with parsers.temporarily(AGUIParser()):
         return try_parse(json.dumps(document).encode(), protocol, endpoint)
 
 
-def parse(document):
-    """The record and its problems, straight from the parser."""
+def parse_record(document):
+    """Return the record and the problems, directly from the parser."""
     problems = Problems()
     return AGUIParser().parse(document, problems), problems
 
 
-def offered(record, kind):
-    return [each for each in record.capabilities if each.kind == kind]
+def get_capabilities(record, kind):
+    return [capability for capability in record.capabilities if capability.kind == kind]
 
 
-def features(record):
-    return {each.name: each.value for each in offered(record, "agent.feature")}
+def get_features(record):
+    return {
+        capability.name: capability.value
+        for capability in get_capabilities(record, "agent.feature")
+    }
 
 
-def paths(problems):
+def get_paths(problems):
     return {problem.path for problem in problems}

@@ -1,0 +1,88 @@
+"""Helpers that build and parse A2A cards."""
+
+import json
+from pathlib import Path
+
+from capabilities.parsers import parsers, try_parse
+from capabilities.protocols.a2a import A2AParser
+
+ROOT = Path(__file__).parents[3]
+DATA = ROOT / "tests/data/a2a"
+SAMPLE_NAMES = sorted(
+    path.stem for path in DATA.glob("*.json") if "notcard" not in path.stem
+)
+# An interface of revision 1.0.
+JSONRPC_INTERFACE = {
+    "url": "https://desk.example.com/rpc",
+    "protocolBinding": "JSONRPC",
+    "protocolVersion": "1.0",
+}
+
+
+def load_sample(name):
+    return json.loads((DATA / f"{name}.json").read_text())
+
+
+def make_card(**members):
+    """Return a minimal card of revision 0.2 that parses without warnings."""
+    return {
+        "name": "Desk",
+        "description": "Answers questions",
+        "url": "https://desk.example.com/",
+        "version": "1.0.0",
+        "capabilities": {},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [],
+    } | members
+
+
+def make_v1_card(*interfaces, **members):
+    """Return a minimal card of revision 1.0, which lists its interfaces."""
+    document = make_card(supportedInterfaces=list(interfaces), **members)
+    del document["url"]
+    return document
+
+
+def make_skill(**members):
+    return {"id": "s", "name": "Skill", "description": "Does it", "tags": []} | members
+
+
+def parse_card(document, protocol="a2a"):
+    """Parse a card, whether or not A2A is registered."""
+    with parsers.temporarily(A2AParser()):
+        return try_parse(json.dumps(document).encode(), protocol)
+
+
+def get_error_paths(document):
+    return [problem.path for problem in parse_card(document).errors]
+
+
+def get_warning_paths(document):
+    return [problem.path for problem in parse_card(document).warnings]
+
+
+def get_capabilities(document, kind):
+    """Return the capabilities of one kind from a card, which must be valid."""
+    result = parse_card(document)
+    assert not result.errors
+    return [
+        capability
+        for capability in result.record.capabilities
+        if capability.kind == kind
+    ]
+
+
+def get_names(document, kind):
+    return [capability.name for capability in get_capabilities(document, kind)]
+
+
+def get_properties(document, kind):
+    return [capability.properties for capability in get_capabilities(document, kind)]
+
+
+def get_features(document):
+    return {
+        capability.name: capability.value
+        for capability in get_capabilities(document, "agent.feature")
+    }

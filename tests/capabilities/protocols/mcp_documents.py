@@ -1,0 +1,51 @@
+"""Helpers that build and parse MCP documents."""
+
+import json
+from pathlib import Path
+
+from capabilities.parsers import parsers, try_parse
+from capabilities.protocols.mcp import MCPParser
+
+ROOT = Path(__file__).parents[3]
+DATA = ROOT / "tests/data/mcp"
+
+
+def load_sample(name):
+    return json.loads((DATA / f"{name}.json").read_text())
+
+
+def parse_document(document):
+    """Parse a document as MCP, whether or not MCP is registered."""
+    with parsers.temporarily(MCPParser()):
+        return try_parse(json.dumps(document).encode(), "mcp")
+
+
+def make_server(**members):
+    return {"name": "desk", "url": "https://desk.example/mcp", **members}
+
+
+def get_error_paths(document):
+    return [problem.path for problem in parse_document(document).errors]
+
+
+def get_warning_paths(document):
+    return [problem.path for problem in parse_document(document).warnings]
+
+
+def get_capabilities(document, kind):
+    return [
+        capability
+        for capability in parse_document(document).record.capabilities
+        if capability.kind == kind
+    ]
+
+
+def get_names(document, kind):
+    return [capability.name for capability in get_capabilities(document, kind)]
+
+
+def get_features(document):
+    return {
+        capability.name: capability.value
+        for capability in get_capabilities(document, "agent.feature")
+    }

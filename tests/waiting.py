@@ -1,0 +1,16 @@
+"""Waiting for a condition with a deadline."""
+
+import time
+from collections.abc import Callable
+
+POLL_INTERVAL = 0.05
+
+
+def wait_until(condition: Callable[[], bool], timeout: float = 60) -> None:
+    """Return as soon as the condition is true; fail after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        if condition():
+            return
+        time.sleep(POLL_INTERVAL)
+    raise AssertionError(f"The condition was not met within {timeout} seconds")

@@ -124,8 +124,7 @@ class CatalogEntry(models.Model):
     last_error = models.CharField(max_length=500, blank=True, default="")
     consecutive_failures = models.PositiveIntegerField(default=0)
     next_probe_at = models.DateTimeField(null=True, blank=True, db_index=True)
-    # When a manual probe was last requested.
-    asked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    probe_requested_at = models.DateTimeField(null=True, blank=True, editable=False)
     # When a person last set the status. Outcomes of earlier probes are ignored.
     status_set_at = models.DateTimeField(null=True, blank=True, editable=False)
     next_refresh_at = models.DateTimeField(null=True, blank=True, db_index=True)

@@ -13,7 +13,7 @@ from asgiref.sync import async_to_sync
 from django.db.models import Q
 from django.utils import timezone
 
-from capabilities.parsers import parse, get_source
+from capabilities.parsers import get_source, parse
 
 from ..conf import conf
 from ..discovery import ResolvedDefinition, resolver_for_entry, resolver_for_url
@@ -179,12 +179,14 @@ def probe_on_demand(entry: CatalogEntry) -> ProbeOutcome | None:
 def claim_probe(entry: CatalogEntry) -> None:
     """Reserve the probe of an entry; raise ProbedTooRecently within PROBE_PAUSE."""
     now, pause = timezone.now(), timedelta(seconds=conf.PROBE_PAUSE)
-    is_due = Q(asked_at=None) | Q(asked_at__lte=now - pause)
+    is_due = Q(probe_requested_at=None) | Q(probe_requested_at__lte=now - pause)
     claimable = CatalogEntry.objects.filter(is_due, pk=entry.pk)
-    if not claimable.update(asked_at=now, next_probe_at=lease_end()):
-        entry.refresh_from_db(fields=["asked_at"])
-        asked_at = entry.asked_at or now
-        raise ProbedTooRecently(max(0.001, (asked_at + pause - now).total_seconds()))
+    if not claimable.update(probe_requested_at=now, next_probe_at=lease_end()):
+        entry.refresh_from_db(fields=["probe_requested_at"])
+        probe_requested_at = entry.probe_requested_at or now
+        raise ProbedTooRecently(
+            max(0.001, (probe_requested_at + pause - now).total_seconds())
+        )
 
 
 def probe_now(entry: CatalogEntry) -> ProbeOutcome | None:

@@ -88,8 +88,8 @@ def get_role(slug: str) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One feature with its value for each agent; None means not declared."""
+class ComparisonRow:
+    """One feature with its value for each agent; None means undeclared."""
 
     name: str
     label: str
@@ -113,12 +113,12 @@ def normalize_value(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Section:
+class ComparisonSection:
     """The rows of one category; `name` is for programs, `label` for people."""
 
     name: str
     label: str
-    rows: list[Row]
+    rows: list[ComparisonRow]
 
 
 class SharedCapability(NamedTuple):
@@ -143,8 +143,8 @@ class ComparedEntry(NamedTuple):
 class ComparedFeature(NamedTuple):
     """A row of the comparison and its section."""
 
-    section: Section
-    row: Row
+    section: ComparisonSection
+    row: ComparisonRow
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Comparison:
     agents: list[ComparedAgent]
     # Uptime of the last 24 hours by entry.
     uptimes: dict[UUID, float] = field(default_factory=dict)
-    sections: list[Section] = field(default_factory=list)
+    sections: list[ComparisonSection] = field(default_factory=list)
     # Capabilities that all agents have.
     common: list[CapabilityKey] = field(default_factory=list)
     # Capabilities that at least two agents have, but not all.
@@ -243,24 +243,26 @@ def build_comparison(agents: list[ComparedAgent]) -> Comparison:
     )
 
 
-def comparison_sections(agents: list[ComparedAgent]) -> Iterator[Section]:
+def comparison_sections(agents: list[ComparedAgent]) -> Iterator[ComparisonSection]:
     """Yield the sections of a comparison, beginning with the entries' own fields."""
     identity, *categories = COMPARED_CATEGORIES
     rows = [*entry_rows(agents), *feature_rows(identity, agents)]
-    yield Section(identity.name, identity.label, rows)
+    yield ComparisonSection(identity.name, identity.label, rows)
     yield from feature_sections(agents, categories)
 
 
 def feature_sections(
     agents: list[ComparedAgent], categories: Iterable[Category] = COMPARED_CATEGORIES
-) -> Iterator[Section]:
+) -> Iterator[ComparisonSection]:
     """Yield each category in which at least one agent declares a feature."""
     for category in categories:
         if rows := list(feature_rows(category, agents)):
-            yield Section(category.name, category.label, rows)
+            yield ComparisonSection(category.name, category.label, rows)
 
 
-def feature_rows(category: Category, agents: list[ComparedAgent]) -> Iterator[Row]:
+def feature_rows(
+    category: Category, agents: list[ComparedAgent]
+) -> Iterator[ComparisonRow]:
     """Yield the category's standard features, then its other declared features."""
     labels = {feature.name: feature.label for feature in category.features}
     declared = {name for agent in agents for name in agent.features}
@@ -270,7 +272,7 @@ def feature_rows(category: Category, agents: list[ComparedAgent]) -> Iterator[Ro
         label = label or name.removeprefix(f"{category.name}.")
         values = [agent.features.get(name) for agent in agents]
         if any(value is not None for value in values):
-            yield Row(name, label, values)
+            yield ComparisonRow(name, label, values)
 
 
 def get_category(feature: str) -> str:
@@ -281,7 +283,7 @@ def get_category(feature: str) -> str:
     return PROTOCOL_SPECIFIC.name
 
 
-def entry_rows(agents: list[ComparedAgent]) -> Iterator[Row]:
+def entry_rows(agents: list[ComparedAgent]) -> Iterator[ComparisonRow]:
     """Yield rows for the fields of entries and agent types."""
     types = [agent.entry.agent_type for agent in agents]
     descriptions = [agent.entry.description for agent in agents]
@@ -293,7 +295,9 @@ def entry_rows(agents: list[ComparedAgent]) -> Iterator[Row]:
         ("provider", "Provider", [str(item.provider or "") for item in types]),
         ("endpoint", "Endpoint", [agent_type.endpoint for agent_type in types]),
     ):
-        yield Row(f"identity.{name}", label, [value or None for value in values])
+        yield ComparisonRow(
+            f"identity.{name}", label, [value or None for value in values]
+        )
 
 
 def group_capabilities(agents: list[ComparedAgent]) -> list[SharedCapability]:

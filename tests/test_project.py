@@ -1,6 +1,7 @@
 """Rules for the files of the project that no linter checks."""
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,12 @@ SOURCE_FILES = [
     for path in (ROOT / package).rglob("*.py")
     if "migrations" not in path.parts
 ]
+APPLICATION_FILES = [
+    path for path in SOURCE_FILES if ROOT / "tests" not in path.parents
+]
 MAX_FUNCTION_LINES = 80
+# One per management command, and one per protocol.
+REPEATED_NAMES = {"Command", "KINDS"}
 
 
 def iter_functions(path: Path):
@@ -31,6 +37,29 @@ def test_functions_are_short(path):
         if node.end_lineno - node.lineno >= MAX_FUNCTION_LINES
     ]
     assert not too_long
+
+
+def group_definitions() -> dict[str, set[str]]:
+    """Return where each class and what value each constant of a module has."""
+    definitions = defaultdict(set)
+    for path in APPLICATION_FILES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                definitions[node.name].add(str(path.relative_to(ROOT)))
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                definitions[node.targets[0].id].add(ast.unparse(node.value))
+    return definitions
+
+
+def test_class_and_constant_names_have_one_meaning():
+    repeated = {
+        name: values
+        for name, values in group_definitions().items()
+        # Type variables have one letter; other lower-case names are not constants.
+        if len(values) > 1 and len(name) > 1 and name[0].isupper()
+    }
+
+    assert set(repeated) == REPEATED_NAMES
 
 
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])

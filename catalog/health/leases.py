@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from ..conf import conf
 
-Row = TypeVar("Row", bound=models.Model)
+M = TypeVar("M", bound=models.Model)
 
 
 def lease_end() -> datetime:
@@ -18,12 +18,12 @@ def lease_end() -> datetime:
 
 @transaction.atomic
 def claim_rows(
-    rows: "models.QuerySet[Row]", column: str, limit: int, until: datetime
-) -> list[Row]:
+    rows: "models.QuerySet[M]", column: str, limit: int, until: datetime
+) -> list[M]:
     """Return the first rows ordered by `column`, and set that column to `until`."""
     free = rows.select_for_update(skip_locked=True, of=("self",)).order_by(column)
     claimed = list(free[:limit])
     new_due_time: dict[str, Any] = {column: until}
-    manager: models.Manager[Row] = rows.model._default_manager
+    manager: models.Manager[M] = rows.model._default_manager
     manager.filter(pk__in=[row.pk for row in claimed]).update(**new_due_time)
     return claimed

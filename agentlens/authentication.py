@@ -16,7 +16,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from catalog.models import prepared_cursor
 
-from .roles import HELD_PERMISSIONS_SQL, PERMISSION_NAME_SQL
+from .roles import PERMISSION_NAME_SQL, PERMISSIONS_FROM_SQL
 
 if TYPE_CHECKING:
     from drf_spectacular.openapi import AutoSchema
@@ -27,7 +27,7 @@ STRING_AGGREGATES = {"postgresql": "string_agg", "sqlite": "group_concat"}
 USER_COLUMNS = ["id", "is_superuser", "username", "is_staff", "is_active"]
 # Selects the user of a token digest and the names of all permissions of the user.
 USER_QUERY = """
-SELECT {columns}, (SELECT {string_aggregate}({permission}, ' ') {held_permissions})
+SELECT {columns}, (SELECT {string_aggregate}({permission}, ' ') {permissions_from})
 FROM auth_user token_user
 JOIN knox_authtoken token ON token.user_id = token_user.id
 WHERE token.digest = %s AND token_user.is_active
@@ -41,7 +41,7 @@ def user_query(vendor: str) -> str:
         columns=", ".join(f"token_user.{column}" for column in USER_COLUMNS),
         string_aggregate=STRING_AGGREGATES[vendor],
         permission=PERMISSION_NAME_SQL,
-        held_permissions=HELD_PERMISSIONS_SQL.format(user="token_user.id"),
+        permissions_from=PERMISSIONS_FROM_SQL.format(user="token_user.id"),
     )
 
 

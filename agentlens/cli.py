@@ -36,7 +36,7 @@ def main() -> None:
 
 
 @contextlib.contextmanager
-def database_errors_reported() -> Iterator[None]:
+def report_database_errors() -> Iterator[None]:
     """Turn a database connection error into a one-line error message."""
     from django.db import OperationalError
 
@@ -65,7 +65,7 @@ class DatabaseCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         from .start import is_database_current
 
-        with database_errors_reported():
+        with report_database_errors():
             is_current = is_database_current()
         if not is_current:
             raise click.ClickException(
@@ -106,7 +106,7 @@ def serve(host: str, port: int, workers: int, no_prober: bool) -> None:
     from .start import prepare_database
 
     require_free_address(host, port)
-    with database_errors_reported():
+    with report_database_errors():
         password = prepare_database()
     if password:
         click.echo(f"Created the user admin with the password {password}")

@@ -32,7 +32,7 @@ REQUEST_SECONDS = Histogram(
 )
 
 
-def request_metrics(
+def request_metrics_middleware(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
     """Record the duration of every request under its route pattern."""
@@ -40,7 +40,7 @@ def request_metrics(
     def middleware(request: HttpRequest) -> HttpResponse:
         started = time.perf_counter()
         response = get_response(request)
-        # Clients choose paths and methods freely; as labels they would have no bound.
+        # Clients can send any path and method; as labels they would be unbounded.
         match = getattr(request, "resolver_match", None)
         route = format_route(match.route) if match else "other"
         method = request.method if request.method in HTTP_METHODS else "other"

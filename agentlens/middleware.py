@@ -29,7 +29,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 )
 
 
-def request_id(get_response: RequestHandler) -> RequestHandler:
+def request_id_middleware(get_response: RequestHandler) -> RequestHandler:
     """Give every request an ID and return it in a response header."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -44,7 +44,7 @@ def request_id(get_response: RequestHandler) -> RequestHandler:
     return middleware
 
 
-def content_security_policy(get_response: RequestHandler) -> RequestHandler:
+def content_security_policy_middleware(get_response: RequestHandler) -> RequestHandler:
     """Allow pages to load resources from this site only, and no inline scripts."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -55,7 +55,7 @@ def content_security_policy(get_response: RequestHandler) -> RequestHandler:
     return middleware
 
 
-def weak_etag(get_response: RequestHandler) -> RequestHandler:
+def weak_etag_middleware(get_response: RequestHandler) -> RequestHandler:
     """Add an ETag to cacheable responses; respond with 304 if the client has it."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -87,7 +87,7 @@ def is_cacheable(request: HttpRequest, response: HttpResponse) -> bool:
     )
 
 
-def api_errors(get_response: RequestHandler) -> RequestHandler:
+def api_errors_middleware(get_response: RequestHandler) -> RequestHandler:
     """Return API errors that no API view produced, such as a 404, as JSON."""
 
     def middleware(request: HttpRequest) -> HttpResponse:

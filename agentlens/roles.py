@@ -37,8 +37,8 @@ ADMIN = EDITOR | {
     "auth.view_group",
     *(f"knox.{verb}_authtoken" for verb in ("view", "add", "delete")),
 }
-# The permissions that a user has directly or through a group.
-HELD_PERMISSIONS_SQL = """
+# The FROM clause of the permissions that a user has directly or through a group.
+PERMISSIONS_FROM_SQL = """
 FROM auth_permission permission
 JOIN django_content_type content_type
     ON content_type.id = permission.content_type_id
@@ -52,7 +52,7 @@ WHERE permission.id IN (
 """
 PERMISSION_NAME_SQL = "content_type.app_label || '.' || permission.codename"
 USER_PERMISSIONS_SQL = (
-    f"SELECT {PERMISSION_NAME_SQL} {HELD_PERMISSIONS_SQL.format(user='%s')}"
+    f"SELECT {PERMISSION_NAME_SQL} {PERMISSIONS_FROM_SQL.format(user='%s')}"
 )
 ROLES = {"Viewer": VIEWER, "Editor": EDITOR, "Admin": ADMIN}
 

@@ -71,7 +71,7 @@ CONFLICT_RESPONSES = {
     "probe": {"409": "The agent cannot be probed."},
     "refresh": {
         "409": "The definition cannot be fetched again, another agent is published at"
-        " its URL, or the entry was changed meanwhile."
+        " its URL, or the entry was changed in the meantime."
     },
 }
 NOT_FOUND_DESCRIPTIONS = {
@@ -108,7 +108,7 @@ SUCCESS_DESCRIPTIONS = {
     "200": "The request succeeded.",
     "201": "The resource was created.",
 }
-# Served by the ASGI application beside Django, so drf-spectacular cannot find it.
+# Served by the ASGI application and not by Django, so drf-spectacular cannot find it.
 EVENT_STREAM = {
     "operationId": "registry_events",
     "summary": "Stream registration events",

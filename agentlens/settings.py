@@ -132,12 +132,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "agentlens.metrics.request_metrics",
-    "agentlens.middleware.request_id",
-    "agentlens.middleware.weak_etag",
-    "agentlens.middleware.api_errors",
+    "agentlens.metrics.request_metrics_middleware",
+    "agentlens.middleware.request_id_middleware",
+    "agentlens.middleware.weak_etag_middleware",
+    "agentlens.middleware.api_errors_middleware",
     "django.middleware.security.SecurityMiddleware",
-    "agentlens.middleware.content_security_policy",
+    "agentlens.middleware.content_security_policy_middleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -29,7 +29,7 @@ from catalog.events import LiveConsumer
 from routing.events import RegistryConsumer, RegistryStream
 
 from .errors import error_response
-from .middleware import request_id
+from .middleware import request_id_middleware
 
 WEBSOCKET_CONSUMERS = {
     "/ws/catalog": LiveConsumer.as_asgi(),
@@ -86,7 +86,7 @@ async def send_error(
     request: ASGIRequest, status: int, send: ASGISendCallable, message: str = ""
 ) -> None:
     """Send an API error with an X-Request-ID header."""
-    handler = request_id(lambda _: error_response(status, message))
+    handler = request_id_middleware(lambda _: error_response(status, message))
     response = handler(request)
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         response["Allow"] = "GET"

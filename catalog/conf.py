@@ -1,6 +1,6 @@
 """Settings of the catalog with their defaults and validation.
 
-A project overrides them in its settings module under the names listed in `CatalogSettings`.
+A project overrides them in its settings module: `CatalogSettings` lists the names.
 `conf.PROBE_TIMEOUT` reads `settings.AGENTLENS_PROBE_TIMEOUT` at each access.
 """
 

@@ -120,7 +120,7 @@ class CapabilityViewSet(CatalogAPIMixin, GenericViewSet[Capability]):
         examples=[examples.CAPABILITY_DETAIL],
     )
     def retrieve(self, request: Request, key: str) -> Response:
-        """Return all agents that offer the capability, in any status."""
+        """Return all agents that offer the capability, with any status."""
         parts = split_key(key)
         if parts is None:
             raise InvalidKey

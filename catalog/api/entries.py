@@ -119,7 +119,7 @@ class CatalogEntryViewSet(
 
     @extend_schema(summary="List agents", examples=[examples.ENTRY_LIST])
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """List agents in any status, without capabilities and definitions."""
+        """List agents with any status, without capabilities and definitions."""
         return super().list(request, *args, **kwargs)
 
     @extend_schema(summary="Get an agent", responses=EntryDetailSerializer)

@@ -28,7 +28,7 @@ from ..outbound import (
 )
 from .status import ProbeOutcome
 
-# Status codes beside 2xx that show a working server.
+# Status codes other than 2xx that show a working server.
 ALIVE_STATUSES = {401, 403, 405, 406, 429}
 # Status codes that only show that this URL does not exist.
 MISSING_STATUSES = {404, 410}

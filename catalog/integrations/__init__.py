@@ -1,1 +1,1 @@
-"""What single protocols need beyond their documents: doors, tables, network code."""
+"""Support for single protocols: their endpoints, tables and network code."""

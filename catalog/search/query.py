@@ -81,7 +81,7 @@ class SearchPage:
 
 
 class Unindexed(Func):
-    """A column for which SQLite must not use an index; its planner errs here."""
+    """A column for which SQLite must not use an index, which would be slower."""
 
     template = "%(expressions)s"
 

@@ -29,7 +29,7 @@ register = template.Library()
 
 @register.simple_tag
 def icon(name: str) -> str:
-    """Return an inline SVG icon, hidden from screen readers: it always has a text label."""
+    """Return an inline SVG icon; screen readers read the text next to it instead."""
     return format_html(
         '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">{}</svg>',
         mark_safe(ICONS.get(name, ICONS["dot"])),  # noqa: S308 - a constant
@@ -114,7 +114,7 @@ def first_line(text: str) -> str:
 def capability_url(kind: str, name: str) -> str:
     """Return the URL of a capability's page.
 
-    `reverse()` is not used for the name: it would leave characters such as `/` unquoted.
+    The name is quoted here, because `reverse()` leaves characters such as `/` as is.
     """
     key = quote(f"{kind}::{name}", safe="")
     return f"{reverse('catalog:capability_list')}/{key}"

@@ -197,7 +197,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
             STRATEGY,
             boolean_parameter(
                 "include_unhealthy",
-                "Also return, last, the providers that receive no requests now.",
+                "Also return providers that receive no requests now, at the end.",
             ),
             string_parameter(
                 "metadata_filter",

@@ -24,8 +24,12 @@ from ..strategies import STRATEGIES, RankedCandidate
 from .forms import RegistrationForm, RoutingPreviewForm
 
 PAGE_SIZE = 25
-require_view_permission = require_permission("routing.view_capabilityregistration")
-require_change_permission = require_permission("routing.change_capabilityregistration")
+require_registry_view_permission = require_permission(
+    "routing.view_capabilityregistration"
+)
+require_registry_change_permission = require_permission(
+    "routing.change_capabilityregistration"
+)
 
 # A provider with the names of all strategies and its rank in each.
 ScoredProvider = tuple[RegistrationMetricsMixin, list[tuple[str, RankedCandidate]]]
@@ -64,7 +68,7 @@ class RegisteredCapability:
 
 
 @require_safe
-@require_view_permission
+@require_registry_view_permission
 @vary_on_headers("HX-Request")
 def index(request: HttpRequest) -> HttpResponse:
     """List the registered capabilities; htmx receives only the results."""
@@ -95,7 +99,7 @@ def load_capabilities(names: list[str]) -> list[RegisteredCapability]:
 
 
 @require_safe
-@require_view_permission
+@require_registry_view_permission
 @vary_on_headers("HX-Request")
 def capability(request: HttpRequest, name: str) -> HttpResponse:
     """Preview a routing decision: the order, the scores and how they are computed."""
@@ -141,7 +145,7 @@ def build_forms(user: Any, capability_name: str) -> list[RegistrationForm]:
     ]
 
 
-@require_change_permission
+@require_registry_change_permission
 def change(request: HttpRequest, key: str) -> HttpResponse:
     """Change the priority or the status of a registration."""
     if request.method != "POST":

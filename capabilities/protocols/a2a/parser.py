@@ -191,14 +191,15 @@ def truncate_name(url: str) -> str:
 def select_endpoint(
     interfaces: list[A2AInterface], document: Document, problems: Problems
 ) -> str:
-    """Return the first http(s) URL; other addresses, as of gRPC, are only listed."""
+    """Return the first http(s) URL; others, such as gRPC addresses, are listed only."""
     errors = [(item, url_error(item.url)) for item in interfaces if item.url]
     web_urls = [item.url for item, error in errors if not error]
     for item, error in errors:
+        message = error if item.path.endswith(".url") else f"url {error}"
         if error and web_urls:
-            problems.warning(item.path, f"url {error}; listed, but not used")
+            problems.warning(item.path, f"{message}; listed, but not used")
         elif error:
-            problems.error(item.path, f"url {error}")
+            problems.error(item.path, message)
     if not interfaces:
         path = "$.url" if "url" in document else "$.supportedInterfaces"
         problems.error(path, "must be an http or https URL: the card has no endpoint")

@@ -42,7 +42,7 @@ def find_command(document: Document) -> Document:
 
 
 def build_client_configuration(record: AgentRecord, server: Document) -> str:
-    key = record.name.rsplit("/", 1)[-1] or "server"
+    key = record.name.rsplit("/", 1)[-1].strip() or "server"
     return json.dumps({"mcpServers": {key: server}}, indent=2, ensure_ascii=False)
 
 

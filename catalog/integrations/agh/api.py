@@ -71,12 +71,12 @@ class EnvelopeAPIError(APIError):
             reason_code=error.reason_code.value,
             path=error.path,
         )
-        self.status_code, self.default_code = get_response(error)
+        self.status_code, self.default_code = get_status_and_code(error)
         if wait is not None:
             self.wait = wait
 
 
-def get_response(error: EnvelopeError) -> tuple[int, str]:
+def get_status_and_code(error: EnvelopeError) -> tuple[int, str]:
     if isinstance(error, EnvelopeTooLarge):
         return 413, "BODY_TOO_LARGE"
     return RESPONSE_BY_REASON.get(error.reason_code, (400, "INVALID_BODY"))

@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from django.db import IntegrityError, transaction
@@ -38,8 +39,8 @@ from capabilities.protocols.agh import (
 )
 
 from ...health import ProbeOutcome, record_probe
-from ...ingestion import Definition, IngestResult, ProbeTiming, ingest, lock_agent
-from ...models import CatalogEntry, Source, compute_agent_key
+from ...ingestion import Definition, ProbeTiming, ingest, lock_agent
+from ...models import CatalogEntry, compute_agent_key
 from .directory import PROTOCOL, TEXT, find_entry, find_peer
 from .models import Greeting, SeenEnvelope
 from .responder import iter_responses, not_target_error
@@ -106,7 +107,8 @@ def store_card(envelope: Envelope, card: PeerCard) -> None:
         return
     if documents is not None:
         card = restore_narrowed_card(card, existing)
-    entry = ingest_card(envelope.channel, card, capabilities).entry
+    definition = build_card_definition(envelope.channel, card, capabilities)
+    entry = ingest(definition).entry
     Greeting.objects.update_or_create(entry=entry, defaults={"greeted_at": sent_at})
     record_presence(entry, sent_at)
 
@@ -183,8 +185,8 @@ def check_documents_limit(
     if entry is None or not added:
         return
     replaced = [capability.name for capability in capabilities]
-    others = entry.agent_type.capabilities.exclude(name__in=replaced)
-    stored = others.aggregate(total=Sum(Length(TEXT)))["total"] or 0
+    other_capabilities = entry.agent_type.capabilities.exclude(name__in=replaced)
+    stored = other_capabilities.aggregate(total=Sum(Length(TEXT)))["total"] or 0
     if stored + added > PEER_DOCUMENTS_LIMIT:
         message = f"exceeds the limit of {PEER_DOCUMENTS_LIMIT} bytes per peer"
         raise EnvelopeTooLarge(ReasonCode.INTERNAL, message)
@@ -215,14 +217,10 @@ def store_transfer(envelope: Envelope, document: CapabilityDocument) -> None:
     check_documents_limit(find_entry(envelope.channel, envelope.sender), [capability])
     brief = CapabilityBrief(document.id, document.summary)
     card = PeerCard(peer_id=envelope.sender).with_capabilities([brief])
+    definition = build_card_definition(envelope.channel, card, [capability])
     # A transfer may be relayed by another peer, so it does not show presence.
-    ingest_card(
-        envelope.channel,
-        card,
-        [capability],
-        is_partial=True,
-        probe_timing=ProbeTiming.ON_SCHEDULE,
-    )
+    timing = ProbeTiming.ON_SCHEDULE
+    ingest(replace(definition, is_partial=True, probe_timing=timing))
 
 
 def collect_relay_members(envelope: Envelope) -> Document:
@@ -244,26 +242,10 @@ def check_record(record: AGHCapability) -> AGHCapability:
     return record
 
 
-def ingest_card(
-    channel: str,
-    card: PeerCard,
-    capabilities: list[AGHCapability],
-    *,
-    source: Source = Source.PUSH,
-    is_partial: bool = False,
-    replaces_capabilities: bool = False,
-    probe_timing: ProbeTiming = ProbeTiming.NOW,
-) -> IngestResult:
-    """Ingest the card; the capabilities replace those that it only names."""
+def build_card_definition(
+    channel: str, card: PeerCard, capabilities: list[AGHCapability]
+) -> Definition:
+    """Return the definition of a peer; the capabilities replace the card's briefs."""
     raw = serialize_json(build_definition(card, channel))
-    parsed, _ = parse(raw, PROTOCOL)
-    return ingest(
-        Definition(
-            parsed.with_updated_capabilities(capabilities),
-            raw,
-            source=source,
-            is_partial=is_partial,
-            replaces_capabilities=replaces_capabilities,
-            probe_timing=probe_timing,
-        )
-    )
+    record, _ = parse(raw, PROTOCOL)
+    return Definition(record.with_updated_capabilities(capabilities), raw)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,11 +18,11 @@ from capabilities.protocols.agh import (
     read_local_catalog,
 )
 
-from ...ingestion import IngestResult
+from ...ingestion import IngestResult, ingest
 from ...models import Source
 from ...registration import ImportFailed, ImportItem
 from .directory import PROTOCOL, find_entry
-from .inbox import ingest_card
+from .inbox import build_card_definition
 
 
 class LocalCatalogReader:
@@ -93,9 +94,8 @@ def import_directory(directory: Path, conflicts: Iterable[Path] = ()) -> IngestR
     ]
     if messages:
         raise import_error(directory, *messages)
-    return ingest_card(
-        "", card, capabilities, source=Source.CONFIG, replaces_capabilities=True
-    )
+    definition = build_card_definition("", card, capabilities)
+    return ingest(replace(definition, source=Source.CONFIG, replaces_capabilities=True))
 
 
 def import_error(directory: Path, *messages: str) -> ImportFailed:

@@ -35,7 +35,7 @@ class SnapshotView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
 
     @extend_schema(
-        summary="Read what an agent supports",
+        summary="Get the features of an agent",
         responses={200: build_capabilities_schema()},
         examples=[SNAPSHOT_EXAMPLE],
     )

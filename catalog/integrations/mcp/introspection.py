@@ -347,7 +347,7 @@ def to_fetch_error(url: str, error: BaseException, trace: Trace) -> FetchError:
     if any(isinstance(inner, httpx2.ConnectError) for inner in errors):
         return FetchFailed(f"Could not connect to {host}")
     is_redirected = trace.statuses and trace.statuses[-1] in REDIRECTS
-    problem = "redirects MCP clients: give the URL it redirects to"
+    problem = "redirects MCP clients; use the URL it redirects to"
     return NoDefinitionAtUrl(
         f"{host} {problem if is_redirected else 'does not speak MCP'}"
     )

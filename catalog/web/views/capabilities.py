@@ -64,7 +64,7 @@ def search_in_window(
 @require_safe
 @require_view_permission
 def capability_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show all agents with a capability, in any status."""
+    """Show all agents with a capability, with any status."""
     kind, name = split_key(key) or ("", key)
     capabilities = list(Capability.objects.current_offers(kind, name))
     if kind not in discoverable_kinds() or not capabilities:

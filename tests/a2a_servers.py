@@ -36,14 +36,14 @@ class EchoExecutor(AgentExecutor):
 
 def build_skill(name: str) -> AgentSkill:
     return AgentSkill(
-        id=name.lower(), name=name, description=f"{name} what is said", tags=["demo"]
+        id=name.lower(), name=name, description=f"{name} the text", tags=["demo"]
     )
 
 
 def build_card(url: str) -> AgentCard:
     return AgentCard(
         name="Parrot",
-        description="Says it again",
+        description="Repeats the text",
         version="3.2.1",
         supported_interfaces=[
             AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version="1.0")

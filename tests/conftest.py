@@ -6,6 +6,7 @@ from threading import Thread
 
 import pytest
 import uvicorn
+from django.apps import AppConfig
 from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
@@ -14,6 +15,8 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from agentlens.asgi import application
+from capabilities.kinds import kinds
+from capabilities.parsers import parsers
 
 from .factories import UserFactory
 
@@ -118,6 +121,14 @@ def viewer_client(client_with_role):
 @pytest.fixture
 def editor_client(client_with_role):
     return client_with_role("Editor")
+
+
+@pytest.fixture
+def weather():
+    """Register the weather protocol as Django does at startup, for one test."""
+    with kinds.temporarily(), parsers.temporarily():
+        AppConfig.create("tests.weather").ready()
+        yield
 
 
 @contextmanager

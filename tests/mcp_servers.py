@@ -16,6 +16,11 @@ from tests.servers import Request, reply
 
 PAGE_COUNT = 3
 
+RESOURCES = {"resources": [{"name": "book", "uri": "book://1"}]}
+TOOLS = {"tools": [{"name": "dig", "inputSchema": {"type": "object"}}]}
+METHOD_NOT_FOUND = {"code": -32601, "message": "Method not found"}
+INTERNAL_ERROR = {"code": -32603, "message": "Out of memory"}
+
 
 @contextmanager
 def run_app(application: Callable[..., Any]) -> Iterator[str]:
@@ -121,3 +126,34 @@ def answer_authorized_request(request: Request) -> list[bytes]:
     if request.headers["Authorization"] != "Bearer sesame":
         return [reply(401)]
     return answer_legacy_request(request)
+
+
+def answer_with_lists(**results: Any) -> Callable[[Request], list[bytes]]:
+    """Return a route of a server of revision 2025-03-26 with these lists.
+
+    A value is the result of the list request, a JSON-RPC error, the raw response or a
+    function that returns one of them for the request.
+    """
+    capabilities = {name.partition("/")[0]: {} for name in results}
+    initialize_result = {
+        "protocolVersion": "2025-03-26",
+        "capabilities": capabilities,
+        "serverInfo": {"name": "shelf", "version": "1"},
+    }
+    results_by_method = {"initialize": initialize_result}
+    results_by_method |= {f"{name}/list": result for name, result in results.items()}
+
+    def route(request: Request) -> list[bytes]:
+        message = json.loads(request.body or b"{}")
+        method = message.get("method")
+        if method not in results_by_method:
+            return [reply(202 if "id" not in message else 400)]
+        result = results_by_method[method]
+        result = result(message) if callable(result) else result
+        if isinstance(result, bytes):
+            return [result]
+        member = "error" if "code" in result else "result"
+        body = {"jsonrpc": "2.0", "id": message["id"], member: result}
+        return [reply(body=json.dumps(body).encode(), content_type="application/json")]
+
+    return route

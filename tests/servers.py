@@ -25,6 +25,13 @@ LOOPBACK = [ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128")
 MEGABYTE = 1_048_576
 
 
+def parse_networks(
+    *networks: str,
+) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    """Return networks for the setting AGENTLENS_ALLOWED_NETWORKS."""
+    return [ipaddress.ip_network(network) for network in networks]
+
+
 @dataclass(frozen=True)
 class Request:
     path: str

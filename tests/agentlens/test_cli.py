@@ -59,14 +59,14 @@ def test_import_folder_accepts_configuration_agents(tmp_path):
 
 
 def test_import_invalid_files_reports_file_and_path(tmp_path):
-    (tmp_path / "faulty.md").write_text("---\nname: [\ncapabilities: [a]\n---\n")
+    (tmp_path / "invalid.md").write_text("---\nname: [\ncapabilities: [a]\n---\n")
     (tmp_path / "compose.yaml").write_text("services: {}\n")
     (tmp_path / "nameless.toml").write_text('name = ""\ncapabilities = ["a"]\n')
     result = run_cli("import", tmp_path)
 
     assert result.exit_code == 1
     assert "0 new, 0 updated, 0 unchanged, 3 rejected" in result.stdout
-    assert "faulty.md: $ is not YAML: " in result.stderr
+    assert "invalid.md: $ is not YAML: " in result.stderr
     assert (
         "compose.yaml: $ is not a definition of a supported protocol" in result.stderr
     )
@@ -105,7 +105,7 @@ def test_import_missing_file_and_private_url_prints_reasons():
 
     assert result.exit_code == 1
     assert "/nowhere.json: No such file or directory" in result.stderr
-    assert "127.0.0.1 is not at a public address" in result.stderr
+    assert "127.0.0.1 does not have a public address" in result.stderr
 
 
 def test_import_unknown_protocol_is_usage_error(folder):

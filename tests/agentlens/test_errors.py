@@ -153,7 +153,7 @@ def _failing_stats(monkeypatch):
     def raise_error(*args):
         raise RuntimeError("internal detail")
 
-    monkeypatch.setattr(entries, "counts", raise_error)
+    monkeypatch.setattr(entries, "count_by", raise_error)
 
 
 @pytest.fixture
@@ -265,7 +265,7 @@ def test_failed_import_is_not_logged_as_server_error(editor, caplog):
 
 
 def test_logged_error_response_has_request_id(viewer, caplog, monkeypatch):
-    monkeypatch.setattr(views, "database_answers", lambda: False)
+    monkeypatch.setattr(views, "is_database_available", lambda: False)
     response = viewer.get("/readyz")
 
     assert response.status_code == 503

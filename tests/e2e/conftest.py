@@ -1,16 +1,19 @@
-"""A real Chromium against the served application."""
+"""A real Chromium and a server with an empty catalog for each test."""
 
 import os
 import shutil
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from django.test import Client
 from playwright.sync_api import expect, sync_playwright
 
 from tests.conftest import run_agentlens
 from tests.factories import UserFactory
 
-FLAGS = [
+# Without preload, because axe resolves the @import rules of stylesheets wrongly.
+AXE_OPTIONS = {"resultTypes": ["violations"], "preload": False}
+CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -18,89 +21,99 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-PATIENCE_MS = 20_000
-# What browser and htmx say of an answer that is meant to be an error.
-REFUSED = ("Failed to load resource", "Response Status Error Code")
-# What htmx says of a question that a newer one took the place of.
-REPLACED = ("htmx:sendAbort", "htmx:afterRequest")
+TIMEOUT_MS = 20_000
+# Messages of the browser and htmx about responses with an error status.
+FAILED_REQUESTS = ("Failed to load resource", "Response Status Error Code")
+# Messages of htmx about a request that a newer one replaced.
+ABORTED_REQUESTS = ("htmx:sendAbort", "htmx:afterRequest")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _database_beside_an_event_loop():
-    """Playwright keeps a loop running in this thread, which Django would refuse."""
+def _allow_database_in_event_loop():
+    """Allow database access although Playwright runs an event loop in this thread."""
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _patience():
-    """Of what is expected of a page, for a machine that has much else to do."""
-    expect.set_options(timeout=PATIENCE_MS)
+def _expect_timeout():
+    """Give expectations a timeout that suits a slow machine."""
+    expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="session")
 def chromium():
     path = shutil.which(os.environ.get("CHROMIUM", "chromium"))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield browser
         browser.close()
 
 
 @pytest.fixture(scope="session")
-def address():
+def server_url():
     with run_agentlens() as url:
         yield url
 
 
 @pytest.fixture
-def server(address, transactional_db):
-    """One server for all tests, and for each of them an empty catalog."""
-    return address
+def server(server_url, transactional_db):
+    """Return the URL of the server, which all tests share, with an empty catalog."""
+    return server_url
 
 
 @pytest.fixture(scope="session")
-def usual(chromium, address):
-    """A browser that has been here before; it forgets who it was with each test."""
-    context = chromium.new_context(base_url=address)
+def default_context(chromium, server_url):
+    """Provide a browser context that all tests share; its cookies are cleared."""
+    context = chromium.new_context(base_url=server_url)
     yield context
     context.close()
 
 
 @pytest.fixture
-def open_page(chromium, server, usual):
-    """Opens pages, unusual ones in a browser of their own; any complaint fails."""
-    pages, complaints = [], []
+def open_page(chromium, server, default_context):
+    """Return a function that opens a page; any error on it fails the test.
 
-    def complain(text, refusals):
-        refused = refusals and text.startswith(REFUSED)
-        if not refused and not text.startswith(REPLACED):
-            complaints.append(text)
+    Pages with options get a browser context of their own. With `allow_errors`,
+    responses with an error status do not fail the test.
+    """
+    pages, errors = [], []
 
-    def open_one(*, refusals=False, **options):
-        browser = chromium.new_context(base_url=server, **options) if options else usual
+    def add_error(text, allow_errors):
+        is_allowed = allow_errors and text.startswith(FAILED_REQUESTS)
+        if not is_allowed and not text.startswith(ABORTED_REQUESTS):
+            errors.append(text)
+
+    def open_new_page(*, allow_errors=False, **options):
+        browser = (
+            chromium.new_context(base_url=server, **options)
+            if options
+            else default_context
+        )
         page = browser.new_page()
         pages.append(page)
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda m: m.type == "error" and complain(m.text, refusals))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.set_default_timeout(TIMEOUT_MS)
+        page.on(
+            "console", lambda m: m.type == "error" and add_error(m.text, allow_errors)
+        )
+        page.on("pageerror", lambda error: errors.append(str(error)))
         page.on(
             "request",
-            lambda r: r.url.startswith(server) or complaints.append(f"asked {r.url}"),
+            lambda r: r.url.startswith(server) or errors.append(f"requested {r.url}"),
         )
         return page
 
-    yield open_one
+    yield open_new_page
     for page in pages:
-        page.close() if page.context is usual else page.context.close()
-    usual.clear_cookies()
-    assert not complaints
+        page.close() if page.context is default_context else page.context.close()
+    default_context.clear_cookies()
+    assert not errors
 
 
 @pytest.fixture
 def log_in(server):
-    """Logs a new user of the role in, as if it had been through the login page."""
+    """Return a function that logs a new user of a role in, without the login page."""
 
-    def known(page, role):
+    def log_in_user(page, role):
         user = UserFactory(role=role)
         client = Client()
         client.force_login(user)
@@ -110,16 +123,37 @@ def log_in(server):
         )
         return user
 
-    return known
+    return log_in_user
 
 
 @pytest.fixture
 def open_as(open_page, log_in):
-    """Opens a page for somebody of a role; a viewer, if not told otherwise."""
+    """Return a function that opens a page as a new user, by default a viewer."""
 
-    def open_one(role="Viewer", **options):
+    def open_new_page(role="Viewer", **options):
         page = open_page(**options)
         log_in(page, role)
         return page
 
-    return open_one
+    return open_new_page
+
+
+@pytest.fixture
+def check_accessibility():
+    """Return a function that runs axe on a page, in light and dark mode.
+
+    The violations of all pages are collected, and any of them fails the test.
+    """
+    violations = {}
+
+    def run_axe(page, name):
+        page.evaluate(AXE_SCRIPT)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            results = page.evaluate("options => axe.run(options)", AXE_OPTIONS)
+            for violation in results["violations"]:
+                elements = [node["html"] for node in violation["nodes"]]
+                violations[name, scheme, violation["id"]] = elements
+
+    yield run_axe
+    assert violations == {}

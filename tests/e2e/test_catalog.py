@@ -1,4 +1,4 @@
-"""The list of agents, and the page of one."""
+"""The catalog page and the page of an agent."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from catalog.models import Status
-from tests.published import agent_card, register_agent, mcp_definition
+from tests.published import agent_card, mcp_definition, register_agent
 
 pytestmark = pytest.mark.e2e
 
@@ -15,7 +15,7 @@ def expect_agents(page, *names):
     expect(page.locator(".agent h2")).to_have_text(names)
 
 
-def test_protocols_and_statuses_are_counted_for_the_current_search(open_as):
+def test_filters_show_counts_of_current_search(open_as):
     register_agent(agent_card("Polyglot", "Translate text"))
     register_agent(agent_card("Babel", "Translate text"), Status.OFFLINE)
     register_agent(mcp_definition("Stacks", "search_documents"))
@@ -41,7 +41,7 @@ def test_protocols_and_statuses_are_counted_for_the_current_search(open_as):
     expect_agents(page, "Babel", "Polyglot", "Stacks")
 
 
-def test_pages_sort_and_the_way_back(open_as):
+def test_pagination_and_sorting_survive_going_back(open_as):
     for n in range(26):
         register_agent(agent_card(f"Agent {n:02}", "Translate text"))
     page = open_as()
@@ -59,21 +59,23 @@ def test_pages_sort_and_the_way_back(open_as):
     expect_agents(page, "Agent 24", "Agent 25")
 
 
-def test_an_empty_catalog_invites_those_who_may(open_as):
-    for role, invited in [("Viewer", 0), ("Editor", 2)]:
+def test_empty_catalog_offers_registration_to_editors(open_as):
+    for role, link_count in [("Viewer", 0), ("Editor", 2)]:
         page = open_as(role)
         page.goto("/catalog")
         expect(page.get_by_role("heading", level=2)).to_have_text(
             "The catalog is empty"
         )
         expect(page.get_by_role("link", name="Register an agent")).to_have_count(
-            invited
+            link_count
         )
 
 
-def test_an_agents_page_tells_all_about_it(open_as):
+def test_agent_page_shows_capabilities_connection_and_versions(open_as):
     register_agent(agent_card("Polyglot", "Translate text", version="1.0.0"))
-    entry = register_agent(agent_card("Polyglot", "Translate text", "Proofread", version="2.0.0"))
+    entry = register_agent(
+        agent_card("Polyglot", "Translate text", "Proofread", version="2.0.0")
+    )
     page = open_as(permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"/catalog/{entry.pk}")
     capabilities = page.get_by_role("region", name=re.compile(r"Capabilities \(\d"))
@@ -95,11 +97,11 @@ def test_an_agents_page_tells_all_about_it(open_as):
     versions = page.get_by_role("region", name="Versions (2)")
     expect(versions.locator("tbody tr")).to_have_count(2)
     expect(versions.locator("tbody tr").first).to_contain_text("+ Proofread")
-    page.get_by_text("Show the text, as it is kept").click()
+    page.get_by_text("Show source").click()
     expect(page.locator("pre.raw")).to_contain_text('"version": "2.0.0"')
 
 
-def test_nothing_to_press_that_does_nothing_without_javascript(open_as):
+def test_copy_button_is_hidden_without_javascript(open_as):
     entry = register_agent(agent_card("Polyglot", "Translate text"))
     page = open_as(java_script_enabled=False)
     page.goto(f"/catalog/{entry.pk}")

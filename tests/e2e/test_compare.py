@@ -1,4 +1,4 @@
-"""Agents side by side, in a real Chromium."""
+"""Selecting agents and comparing them."""
 
 import json
 import re
@@ -28,51 +28,55 @@ AGUI = {
 
 
 @pytest.fixture
-def three():
-    """An A2A agent, an MCP server and an AG-UI agent."""
+def three_entries():
+    """Register an A2A agent, an MCP server and an AG-UI agent."""
     return [
-        register(raw).entry
-        for raw in (card_bytes(), json.dumps(MCP).encode(), json.dumps(AGUI).encode())
+        register(definition).entry
+        for definition in (
+            card_bytes(),
+            json.dumps(MCP).encode(),
+            json.dumps(AGUI).encode(),
+        )
     ]
 
 
-def line(page, label):
+def get_row(page, label):
     return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=label))
 
 
-@pytest.mark.parametrize("script", [True, False])
-def test_three_protocols_are_chosen_and_stand_side_by_side(open_as, three, script):
-    page = open_as() if script else open_as(java_script_enabled=False)
+@pytest.mark.parametrize("javascript", [True, False])
+def test_agents_of_three_protocols_are_compared(open_as, three_entries, javascript):
+    page = open_as() if javascript else open_as(java_script_enabled=False)
     page.goto("/catalog")
     for name in ("Translator", "Notebook", "Painter"):
         page.get_by_role("checkbox", name=f"Compare {name}").check()
-        if script:
-            # Slower than a request begins, quicker than it is answered.
+        if javascript:
+            # Select the next agent while the request is running.
             page.wait_for_timeout(300)
-    if script:
+    if javascript:
         expect(page.locator(".compare-bar a")).to_have_count(3)
-    page.get_by_role("button", name="Compare chosen").click()
+    page.get_by_role("button", name="Compare selected").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare agents")
     for name in ("Translator", "Notebook", "Painter"):
         expect(page.get_by_role("columnheader", name=name)).to_be_visible()
-    # By name: Notebook, Painter, Translator.
-    expect(line(page, "Streaming").first.get_by_role("cell")).to_have_text(
-        [re.compile("not declared"), re.compile(r"\bno\b"), re.compile("yes")]
+    # Sorted by name: Notebook, Painter, Translator.
+    expect(get_row(page, "Streaming").first.get_by_role("cell")).to_have_text(
+        [re.compile("undeclared"), re.compile(r"\bno\b"), re.compile("yes")]
     )
     assert re.fullmatch(r"(id=[0-9a-f-]{36}&?){3}", page.url.partition("?")[2])
 
 
 @pytest.mark.parametrize("gap", [100, 300, 700])
-def test_no_tick_is_undone_by_an_answer_to_an_older_question(open_as, three, gap):
+def test_slow_response_does_not_undo_selection(open_as, three_entries, gap):
     page = open_as()
     page.goto("/catalog")
 
-    def slowly(route):
+    def delay(route):
         page.wait_for_timeout(500)
         route.continue_()
 
-    page.route("**/catalog?*", slowly)
+    page.route("**/catalog?*", delay)
     for name in ("Translator", "Notebook", "Painter"):
         page.get_by_role("checkbox", name=f"Compare {name}").check()
         page.wait_for_timeout(gap)
@@ -82,27 +86,27 @@ def test_no_tick_is_undone_by_an_answer_to_an_older_question(open_as, three, gap
         expect(page.get_by_role("checkbox", name=f"Compare {name}")).to_be_checked()
 
 
-def many():
+def register_thirty_agents():
     for n in range(30):
         register(card_bytes(name=f"Agent {n:02}", url=f"https://a{n}.example/a2a"))
 
 
-def test_without_a_script_a_tick_outlives_turning_the_page(open_as, three):
-    many()
+def test_selection_survives_pagination_without_javascript(open_as, three_entries):
+    register_thirty_agents()
     page = open_as(java_script_enabled=False)
     page.goto("/catalog")
     page.get_by_role("checkbox", name="Compare Agent 00").check()
     page.get_by_role("button", name="Next").click()
     expect(page.locator(".compare-bar")).to_contain_text("Agent 00")
     page.get_by_role("checkbox", name="Compare Painter").check()
-    page.get_by_role("button", name="Compare chosen").click()
+    page.get_by_role("button", name="Compare selected").click()
 
     expect(page.get_by_role("columnheader")).to_have_count(3)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_what_is_focused_is_not_behind_what_was_chosen(open_as, three, width):
-    many()
+def test_focused_element_is_not_hidden_by_compare_bar(open_as, three_entries, width):
+    register_thirty_agents()
     page = open_as(viewport={"width": width, "height": 700})
     page.goto("/catalog")
     page.get_by_role("checkbox", name="Compare Agent 00").check()
@@ -110,11 +114,13 @@ def test_what_is_focused_is_not_behind_what_was_chosen(open_as, three, width):
     page.get_by_role("searchbox").focus()
     for _ in range(70):
         page.keyboard.press("Tab")
-        assert not page.evaluate(HIDDEN), page.evaluate("document.activeElement.id")
+        assert not page.evaluate(IS_FOCUS_HIDDEN_SCRIPT), page.evaluate(
+            "document.activeElement.id"
+        )
 
 
-# Whether all of what has the focus lies behind the bar.
-HIDDEN = """() => {
+# Returns whether the compare bar covers the focused element.
+IS_FOCUS_HIDDEN_SCRIPT = """() => {
   const bar = document.querySelector(".compare-bar");
   const box = document.activeElement.getBoundingClientRect();
   const over = bar.getBoundingClientRect();
@@ -123,8 +129,8 @@ HIDDEN = """() => {
 }"""
 
 
-def test_a_choice_outlives_searching_paging_and_reloading(open_as, three):
-    many()
+def test_selection_survives_search_pagination_and_reload(open_as, three_entries):
+    register_thirty_agents()
     page = open_as()
     page.goto("/catalog")
     page.get_by_role("checkbox", name="Compare Agent 00").check()
@@ -147,24 +153,24 @@ def test_a_choice_outlives_searching_paging_and_reloading(open_as, three):
     expect(page.locator(".compare-bar")).not_to_contain_text("Agent 00")
     page.get_by_role("checkbox", name="Compare Notebook").check()
     expect(page.locator(".compare-bar")).to_contain_text("Notebook")
-    page.get_by_role("button", name="Compare chosen").click()
+    page.get_by_role("button", name="Compare selected").click()
     expect(page.get_by_role("columnheader")).to_have_count(3)
 
 
-def test_who_ticks_an_agent_stays_where_it_is(open_as, three):
-    many()
+def test_selecting_agent_keeps_scroll_position(open_as, three_entries):
+    register_thirty_agents()
     page = open_as(viewport={"width": 1280, "height": 700})
     page.goto("/catalog")
-    box = page.get_by_role("checkbox", name="Compare Agent 09")
-    box.scroll_into_view_if_needed()
+    checkbox = page.get_by_role("checkbox", name="Compare Agent 09")
+    checkbox.scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
-    box.click()
+    checkbox.click()
     expect(page.locator(".compare-bar")).to_contain_text("Agent 09")
 
     assert page.evaluate("scrollY") == before > 0
 
 
-def test_by_keyboard(open_as, three):
+def test_selection_works_with_keyboard(open_as, three_entries):
     page = open_as()
     page.goto("/catalog")
     for name in ("Notebook", "Painter"):
@@ -172,16 +178,16 @@ def test_by_keyboard(open_as, three):
         page.keyboard.press("Space")
         expect(page.locator(".compare-bar")).to_contain_text(name)
         expect(page.get_by_role("checkbox", name=f"Compare {name}")).to_be_focused()
-    page.get_by_role("button", name="Compare chosen").focus()
+    page.get_by_role("button", name="Compare selected").focus()
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("columnheader", name="Painter")).to_be_visible()
 
 
-def test_narrowing_by_what_they_support(open_as, three):
+def test_feature_filter_narrows_catalog(open_as, three_entries):
     page = open_as()
     page.goto("/catalog")
-    page.get_by_text("Supports", exact=True).click()
+    page.get_by_text("Features", exact=True).click()
     page.get_by_role("checkbox", name="Streaming").check()
 
     expect(page.locator(".agent")).to_have_count(1)
@@ -195,15 +201,17 @@ def test_narrowing_by_what_they_support(open_as, three):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("count", [2, 4])
-def test_it_is_readable_for_everybody(open_as, three, scheme, width, count):
+def test_comparison_passes_axe_without_horizontal_scrolling(
+    open_as, three_entries, scheme, width, count
+):
     page = open_as(color_scheme=scheme, viewport={"width": width, "height": 900})
-    endless = {"name": "create_pull_request_" * 20, "description": ""}
-    said = {"tools": {"items": [endless]}, "custom": {"endless" * 20: True}}
-    said["identity"] = {"name": "Wordy"}
-    wordy = register(json.dumps(said).encode()).entry
-    chosen = [wordy, *three][:count]
-    page.goto("/catalog/compare?" + "&".join(f"id={entry.pk}" for entry in chosen))
+    long_tool = {"name": "create_pull_request_" * 20, "description": ""}
+    declaration = {"tools": {"items": [long_tool]}, "custom": {"endless" * 20: True}}
+    declaration["identity"] = {"name": "Long"}
+    long_entry = register(json.dumps(declaration).encode()).entry
+    selected = [long_entry, *three_entries][:count]
+    page.goto("/catalog/compare?" + "&".join(f"id={entry.pk}" for entry in selected))
 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    results = Axe().run(page, options={"preload": False})
+    assert results.violations_count == 0, results.generate_report()

@@ -1,4 +1,4 @@
-"""Pages that follow what happens while they are open, and what a refresh brings."""
+"""Live updates of open pages, and refreshes."""
 
 import pytest
 from playwright.sync_api import expect
@@ -11,15 +11,17 @@ from tests.probes import failure, success
 from tests.published import agent_card, register_agent
 from tests.servers import LOOPBACK, reply, run_server
 
+from .pages import expand_all
+
 pytestmark = pytest.mark.e2e
 
-PLACES = {
+URLS = {
     "catalog": "/catalog",
     "capabilities": "/catalog/capabilities",
     "capability": "/catalog/capabilities/a2a.skill%3A%3ATranslate%20text",
     "agent": "/catalog/{}",
 }
-everywhere = pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+on_each_page = pytest.mark.parametrize("url", URLS.values(), ids=URLS)
 
 
 @pytest.fixture
@@ -35,37 +37,36 @@ def card_server(settings):
         yield server
 
 
-def show(page, place, entry):
-    """Open the place, and the groups on it."""
-    page.goto(place.format(entry.pk))
-    for summary in page.locator(".group summary").all():
-        summary.click()
+def open_and_expand(page, url, entry):
+    """Open the page and expand its groups."""
+    page.goto(url.format(entry.pk))
+    expand_all(page, ".group summary")
 
 
-def wait_until_it_follows(page, socket):
-    """Once it heard of another agent, it misses nothing about ours."""
-    heard, herald, somebody = [], CatalogEntryFactory(), UserFactory()
-    socket.on("framereceived", lambda _: heard.append(True))
+def wait_until_listening(page, websocket):
+    """Change another agent until the page receives an event about it."""
+    frames, other_entry, user = [], CatalogEntryFactory(), UserFactory()
+    websocket.on("framereceived", lambda _: frames.append(True))
     for n in range(200):
-        curate(herald, {"status": ["deprecated", "active"][n % 2]}, by=somebody)
+        curate(other_entry, {"status": ["deprecated", "active"][n % 2]}, by=user)
         page.wait_for_timeout(50)
-        if heard:
+        if frames:
             return
-    raise AssertionError("nothing was heard")
+    raise AssertionError("The page received no event")
 
 
-def badge_of(page, entry):
+def get_badge(page, entry):
     return page.locator(f'[data-entry="{entry.pk}"] .badge')
 
 
-@everywhere
-def test_the_badge_follows_how_the_agent_is(polyglot, open_as, place):
+@on_each_page
+def test_status_badge_follows_probes(polyglot, open_as, url):
     page = open_as()
-    with page.expect_websocket() as opened:
-        show(page, place, polyglot)
-    wait_until_it_follows(page, opened.value)
-    page.evaluate("window.sameAsBefore = true")
-    badge = badge_of(page, polyglot)
+    with page.expect_websocket() as websocket_info:
+        open_and_expand(page, url, polyglot)
+    wait_until_listening(page, websocket_info.value)
+    page.evaluate("window.isSamePage = true")
+    badge = get_badge(page, polyglot)
     expect(badge).to_have_text("Active")
 
     for probe, status in [
@@ -78,35 +79,38 @@ def test_the_badge_follows_how_the_agent_is(polyglot, open_as, place):
         expect(badge).to_have_text(status)
         expect(badge).to_be_visible()
         expect(badge.locator("svg")).to_have_count(1)
-    assert page.evaluate("window.sameAsBefore")
+    assert page.evaluate("window.isSamePage")
 
 
-def test_how_it_was_found_to_be_follows_on_its_page(polyglot, open_as):
+def test_agent_page_updates_result_of_last_probe(polyglot, open_as):
     page = open_as()
-    with page.expect_websocket() as opened:
-        show(page, PLACES["agent"], polyglot)
-    wait_until_it_follows(page, opened.value)
+    with page.expect_websocket() as websocket_info:
+        open_and_expand(page, URLS["agent"], polyglot)
+    wait_until_listening(page, websocket_info.value)
     record_probe(polyglot, failure())
 
     health = page.get_by_role("region", name="Health")
     expect(health).to_contain_text("Last probed just now: HTTP 503")
 
 
-@everywhere
-def test_without_javascript_it_is_as_it_was_on_loading(polyglot, open_as, place):
-    page = open_as(java_script_enabled=False)
-    show(page, place, polyglot)
-    badge = badge_of(page, polyglot)
+@on_each_page
+def test_status_badge_without_javascript_changes_on_reload(polyglot, open_as, url):
+    page, live_page = open_as(java_script_enabled=False), open_as()
+    with live_page.expect_websocket() as websocket_info:
+        open_and_expand(live_page, url, polyglot)
+    wait_until_listening(live_page, websocket_info.value)
+    open_and_expand(page, url, polyglot)
+    badge = get_badge(page, polyglot)
     record_probe(polyglot, failure())
-    page.wait_for_timeout(200)
+    expect(get_badge(live_page, polyglot)).to_have_text("Degraded")
     expect(badge).to_have_text("Active")
     expect(badge).to_be_visible()
 
-    show(page, place, polyglot)
+    open_and_expand(page, url, polyglot)
     expect(badge).to_have_text("Degraded")
 
 
-def import_by_hand(page, url):
+def import_from_page(page, url):
     page.goto("/catalog/register")
     page.get_by_label("URL:", exact=True).fill(url)
     page.get_by_role("button", name="Preview").click()
@@ -115,19 +119,17 @@ def import_by_hand(page, url):
 
 
 @pytest.mark.parametrize("javascript", [True, False])
-def test_a_refresh_shows_the_difference_and_then_applies_it(
-    card_server, open_as, javascript
-):
+def test_refresh_shows_changes_and_applies_them(card_server, open_as, javascript):
     page = open_as("Editor", java_script_enabled=javascript)
-    import_by_hand(page, card_server.url("/card"))
-    newer = card_bytes(version="2.0.0", skills=[skill("Interpret speech")])
-    card_server.routes["/card"] = reply(body=newer)
+    import_from_page(page, card_server.url("/card"))
+    new_card = card_bytes(version="2.0.0", skills=[skill("Interpret speech")])
+    card_server.routes["/card"] = reply(body=new_card)
     page.get_by_role("button", name="Refresh").click()
-    difference = page.get_by_role("region", name="What changed")
-    expect(difference).to_contain_text("1 removal that clients may rely on")
-    expect(difference).to_contain_text("1 added, 1 removed, 0 changed")
-    expect(difference.locator(".breaking")).to_contain_text("Translate text")
-    expect(difference.locator(".breaking strong")).to_have_text("breaking")
+    changes = page.get_by_role("region", name="Changes")
+    expect(changes).to_contain_text("1 breaking change")
+    expect(changes).to_contain_text("1 added, 1 removed, 0 changed")
+    expect(changes.locator(".breaking")).to_contain_text("Translate text")
+    expect(changes.locator(".breaking strong")).to_have_text("breaking")
     assert CatalogEntry.objects.get().agent_type.version == "1.0.0"
 
     page.get_by_role("button", name="Apply").click()
@@ -139,14 +141,14 @@ def test_a_refresh_shows_the_difference_and_then_applies_it(
     expect(current.locator(".breaking")).to_contain_text("Translate text")
 
 
-def test_what_is_left_as_it_is_stays_as_it_was(card_server, open_as):
+def test_canceled_refresh_changes_nothing(card_server, open_as):
     page = open_as("Editor")
-    import_by_hand(page, card_server.url("/card"))
+    import_from_page(page, card_server.url("/card"))
     page.get_by_role("button", name="Refresh").click()
-    expect(page.get_by_role("status")).to_have_text("The definition is as it was.")
+    expect(page.get_by_role("status")).to_have_text("No changes found")
     card_server.routes["/card"] = reply(body=card_bytes(skills=[skill("Other")]))
     page.get_by_role("button", name="Refresh").click()
-    page.get_by_role("link", name="Leave it as it is").click()
+    page.get_by_role("link", name="Cancel").click()
 
     expect(page.get_by_role("region", name="Versions (1)")).to_be_visible()
     expect(page.get_by_role("region", name="Capabilities")).to_contain_text("Translate")

@@ -1,4 +1,4 @@
-"""From a definition to an entry, by hand."""
+"""Registering an agent on the pages."""
 
 import json
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.mark.parametrize("javascript", [True, False])
-def test_a_pasted_definition_is_previewed_and_registered(open_as, javascript):
+def test_pasted_definition_is_previewed_and_registered(open_as, javascript):
     page = open_as("Editor", java_script_enabled=javascript)
     page.goto("/catalog")
     page.get_by_role("link", name="Register an agent").first.click()
@@ -30,28 +30,32 @@ def test_a_pasted_definition_is_previewed_and_registered(open_as, javascript):
     assert CatalogEntry.objects.get().agent_type.definition.decode() == definition
 
 
-def test_every_error_is_shown_at_its_path_and_mended_in_place(open_as):
+def test_errors_are_shown_with_paths_and_can_be_corrected(open_as):
     page = open_as("Editor")
     page.goto("/catalog/register")
-    faulty = agent_card("", {}, version="")
-    page.get_by_label("Definition").fill(json.dumps(faulty))
+    invalid = agent_card("", {}, version="")
+    page.get_by_label("Definition").fill(json.dumps(invalid))
     page.get_by_role("button", name="Preview").click()
     errors = page.locator(".problems.errors")
     expect(errors).to_contain_text("$.name")
     expect(errors).to_contain_text("$.skills[0].name")
     expect(page.get_by_role("button", name="Register")).to_have_count(0)
-    assert json.loads(page.get_by_label("Definition").input_value()) == faulty
+    assert json.loads(page.get_by_label("Definition").input_value()) == invalid
 
-    page.get_by_label("Definition").fill(json.dumps(agent_card("Polyglot", "Translate")))
+    page.get_by_label("Definition").fill(
+        json.dumps(agent_card("Polyglot", "Translate"))
+    )
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("button", name="Register")).to_be_visible()
 
 
-def test_a_file_does_as_well_as_a_paste(open_as):
+def test_uploaded_file_is_previewed_and_registered(open_as):
     page = open_as("Editor")
     page.goto("/catalog/register")
     page.get_by_role("button", name="Preview").click()
-    expect(page.locator(".errorlist")).to_contain_text("Give one of the three")
+    expect(page.locator(".errorlist")).to_contain_text(
+        "Provide exactly one of a URL, a definition or a file."
+    )
     content = json.dumps(mcp_definition("Stacks", "search_documents")).encode()
     file = {"name": "s.json", "mimeType": "application/json", "buffer": content}
     page.get_by_label("File").set_input_files(file)

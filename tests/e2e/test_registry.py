@@ -1,73 +1,68 @@
-"""The registry in a browser: live, by keyboard, without JavaScript, for everybody."""
+"""The registry pages: live updates, keyboard, no JavaScript, accessibility."""
 
 import json
 import re
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import expect
 
-from catalog.events import consumers as live
+from catalog.events import send_to_group
 from catalog.health.status import record_probe
 from catalog.models import Status
 from routing import service
 from routing.events import REGISTRY_GROUP
 from routing.metrics import Report, record_report
 from routing.models import DesiredState
-from tests.e2e.test_accessibility import LONG, axe  # noqa: F401 - a fixture
 from tests.factories import CatalogEntryFactory
 from tests.probes import failure, success
-from tests.routing.factories import RegistrationFactory
+from tests.routing.factories import RegistrationFactory, create_registration
+
+from .pages import LONG_TEXT, expand_all, get_group, scrolls_horizontally
 
 pytestmark = pytest.mark.e2e
 
-INDEX = "/registry"
-PAGE = "/registry/data-analysis"
-
-
-def offered_by(name, status=Status.ACTIVE, load=None, **members):
-    entry = CatalogEntryFactory(display_name=name, status=status)
-    if load is not None:
-        members |= {"load_score": load, "load_score_at": timezone.now()}
-    return RegistrationFactory(entry=entry, **members)
+INDEX_URL = "/registry"
+CAPABILITY_URL = "/registry/data-analysis"
 
 
 @pytest.fixture
 def providers(server):
-    """Of every health and every wish, so that all colours are seen."""
+    """Create a provider of each health and desired state; return the best one."""
     RegistrationFactory(capability="web-search")
-    offered_by("Stranger", Status.UNKNOWN)
-    offered_by("Slow", Status.DEGRADED, priority=80)
-    offered_by("Away", Status.OFFLINE, priority=900)
-    offered_by("Drained", intent=DesiredState.DRAINING)
-    return offered_by("Quick", priority=100, load=0.3, response_time_avg_ms=120)
+    create_registration("Unknown", Status.UNKNOWN)
+    create_registration("Slow", Status.DEGRADED, priority=80)
+    create_registration("Offline", Status.OFFLINE, priority=900)
+    create_registration("Draining", intent=DesiredState.DRAINING)
+    return create_registration(
+        "Quick", priority=100, load=0.3, response_time_avg_ms=120
+    )
 
 
-def group(page, name):
-    return page.locator("details.group").filter(has=page.get_by_text(name, exact=True))
-
-
-def open_following(page, place):
-    """Open the place, and wait until it hears what is told."""
+def open_and_listen(page, url):
+    """Open the page and wait until it has reloaded its results after an event."""
     frames = []
-    with page.expect_websocket(lambda one: "/ws/capabilities" in one.url) as opened:
-        page.goto(place)
-    opened.value.on("framereceived", lambda _: frames.append(True))
-    for _ in range(200):
-        live.send_to_group(REGISTRY_GROUP, {"data": {"capability": "data-analysis"}})
-        page.wait_for_timeout(50)
-        if frames:
-            page.wait_for_timeout(500)
-            return
-    raise AssertionError("nothing was heard")
+    with page.expect_websocket(
+        lambda websocket: "/ws/capabilities" in websocket.url
+    ) as websocket_info:
+        page.goto(url)
+    websocket_info.value.on("framereceived", lambda _: frames.append(True))
+    with page.expect_response(lambda response: is_htmx_request(response.request)):
+        while not frames:
+            send_to_group(REGISTRY_GROUP, {"data": {"capability": "data-analysis"}})
+            page.wait_for_timeout(50)
+    expect(page.locator(".htmx-request")).to_have_count(0)
 
 
-def test_the_page_follows_what_happens_and_open_groups_stay_open(providers, open_as):
+def is_htmx_request(request):
+    return "hx-request" in request.headers
+
+
+def test_index_follows_events_and_keeps_groups_open(providers, open_as):
     page = open_as()
-    open_following(page, INDEX)
-    analysis = group(page, "data-analysis")
+    open_and_listen(page, INDEX_URL)
+    analysis = get_group(page, "data-analysis")
     analysis.locator("summary").click()
-    page.evaluate("window.sameAsBefore = true")
+    page.evaluate("window.isSamePage = true")
 
     entry = CatalogEntryFactory(display_name="Newcomer")
     service.register(entry, "data-analysis")
@@ -79,16 +74,18 @@ def test_the_page_follows_what_happens_and_open_groups_stay_open(providers, open
         expect(row).to_contain_text(health)
     record_probe(entry, success())
     expect(row).to_contain_text("Healthy")
-    expect(group(page, "web-search")).not_to_have_attribute("open", re.compile(".*"))
+    expect(get_group(page, "web-search")).not_to_have_attribute(
+        "open", re.compile(".*")
+    )
     entry.delete()
     expect(row).to_have_count(0)
     expect(analysis.locator("tr", has_text="Quick")).to_be_visible()
-    assert page.evaluate("window.sameAsBefore")
+    assert page.evaluate("window.isSamePage")
 
 
-def test_what_was_searched_for_stays_searched_for(providers, open_as):
+def test_live_update_keeps_search(providers, open_as):
     page = open_as()
-    open_following(page, INDEX)
+    open_and_listen(page, INDEX_URL)
     page.get_by_role("searchbox").press_sequentially("web")
     expect(page.locator(".group-name")).to_have_text(["web-search"])
 
@@ -97,33 +94,33 @@ def test_what_was_searched_for_stays_searched_for(providers, open_as):
     expect(page.get_by_role("searchbox")).to_have_value("web")
 
 
-def test_the_keyboard_stays_where_it_was_when_news_arrive(providers, open_as):
+def test_live_update_keeps_focus(providers, open_as):
     page = open_as()
-    open_following(page, INDEX)
-    summary = group(page, "web-search").locator("summary")
+    open_and_listen(page, INDEX_URL)
+    summary = get_group(page, "web-search").locator("summary")
     summary.focus()
     service.register(CatalogEntryFactory(display_name="Newcomer"), "data-analysis")
 
-    expect(group(page, "data-analysis").locator("tr")).to_have_count(7)
+    expect(get_group(page, "data-analysis").locator("tr")).to_have_count(7)
     expect(summary).to_be_focused()
 
 
-def test_news_that_never_pause_are_shown_too(providers, open_as):
+def test_continuous_events_do_not_delay_updates(providers, open_as):
     page = open_as()
-    open_following(page, INDEX)
+    open_and_listen(page, INDEX_URL)
     service.register(CatalogEntryFactory(), "translation")
     for _ in range(150):
-        live.send_to_group(REGISTRY_GROUP, {"data": {"capability": "data-analysis"}})
+        send_to_group(REGISTRY_GROUP, {"data": {"capability": "data-analysis"}})
         page.wait_for_timeout(100)
         if page.locator(".group-name", has_text="translation").count():
             return
-    raise AssertionError("nothing was shown for fifteen seconds")
+    raise AssertionError("The new capability was not shown within 15 seconds")
 
 
-def test_news_do_not_move_what_one_reads(providers, open_as):
+def test_live_update_keeps_scroll_position(providers, open_as):
     page = open_as(viewport={"width": 390, "height": 600})
-    open_following(page, INDEX)
-    group(page, "data-analysis").locator("summary").click()
+    open_and_listen(page, INDEX_URL)
+    get_group(page, "data-analysis").locator("summary").click()
     page.evaluate("scrollTo(0, 900)")
     service.register(CatalogEntryFactory(), "translation")
     expect(page.locator(".group-name", has_text="translation")).to_have_count(1)
@@ -131,10 +128,10 @@ def test_news_do_not_move_what_one_reads(providers, open_as):
     assert page.evaluate("scrollY") == 900
 
 
-def test_figures_of_which_nobody_is_told_are_looked_at_again(providers, open_as):
+def test_page_polls_for_metrics_without_events(providers, open_as):
     page = open_as()
     page.clock.install()
-    page.goto(f"{PAGE}?strategy=priority")
+    page.goto(f"{CAPABILITY_URL}?strategy=priority")
     first = page.locator("#order tbody tr").first
     expect(first).to_contain_text("(1 − load 0.3)")
     record_report(providers.pk, Report(gauges={"load_score": 0.1}))
@@ -143,9 +140,9 @@ def test_figures_of_which_nobody_is_told_are_looked_at_again(providers, open_as)
     expect(first).to_contain_text("(1 − load 0.1)")
 
 
-def test_the_order_on_trial_follows_too(providers, open_as):
+def test_routing_preview_follows_events(providers, open_as):
     page = open_as()
-    open_following(page, f"{PAGE}?strategy=priority")
+    open_and_listen(page, f"{CAPABILITY_URL}?strategy=priority")
     first = page.locator("#order tbody tr").first
     expect(first).to_contain_text("Priority 100 × health 1 (healthy) × (1 − load 0.3)")
     service.register(
@@ -156,23 +153,23 @@ def test_the_order_on_trial_follows_too(providers, open_as):
     expect(first).to_contain_text("Priority 777 × health 1 (healthy) × (1 − load 0)")
 
 
-def test_the_last_provider_leaves_while_one_looks(server, open_as):
-    one = offered_by("Quick")
-    page = open_as(refusals=True)
-    open_following(page, PAGE)
+def test_routing_preview_shows_removal_of_last_provider(server, open_as):
+    registration = create_registration("Quick")
+    page = open_as(allow_errors=True)
+    open_and_listen(page, CAPABILITY_URL)
     expect(page.locator("#order tbody tr")).to_contain_text("Quick")
-    service.unregister(one)
+    service.unregister(registration)
 
     expect(page.locator("#order")).not_to_contain_text("Quick")
 
 
-def test_trying_it_by_keyboard(providers, open_as):
+def test_routing_preview_works_with_keyboard(providers, open_as):
     page = open_as()
-    page.goto(INDEX)
-    group(page, "data-analysis").locator("summary").focus()
+    page.goto(INDEX_URL)
+    get_group(page, "data-analysis").locator("summary").focus()
     page.keyboard.press("Enter")
     expect(page.locator("tr", has_text="Quick")).to_be_visible()
-    group(page, "data-analysis").get_by_role("link", name="Try it").focus()
+    get_group(page, "data-analysis").get_by_role("link", name="Preview routing").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("data-analysis")
     page.get_by_label("Strategy").focus()
@@ -182,14 +179,16 @@ def test_trying_it_by_keyboard(providers, open_as):
     page.keyboard.type('{"a": 1')
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("strategy=fastest_response"))
-    expect(page.locator("#order tbody tr").first).to_contain_text("1 s ÷ response time 120 ms")
+    expect(page.locator("#order tbody tr").first).to_contain_text(
+        "1 s ÷ response time 120 ms"
+    )
     expect(page.get_by_text("metadata_filter is not JSON")).to_be_visible()
 
 
 @pytest.mark.parametrize("javascript", [True, False])
-def test_an_editor_changes_an_offer(providers, open_as, javascript):
+def test_editor_updates_registration(providers, open_as, javascript):
     page = open_as("Editor", java_script_enabled=javascript)
-    page.goto(PAGE)
+    page.goto(CAPABILITY_URL)
     form = page.locator("form.registration-form", has_text="Quick")
     form.get_by_label("Priority").fill("7")
     form.get_by_label("Status").select_option("Inactive")
@@ -201,57 +200,58 @@ def test_an_editor_changes_an_offer(providers, open_as, javascript):
     expect(row).to_contain_text("Receives no requests")
 
 
-def test_all_of_it_works_without_javascript(providers, open_as):
+def test_registry_works_without_javascript(providers, open_as):
     page = open_as(java_script_enabled=False)
-    page.goto(INDEX)
+    page.goto(INDEX_URL)
     page.get_by_role("searchbox").fill("data")
     page.get_by_role("searchbox").press("Enter")
     expect(page.locator(".group-name")).to_have_text(["data-analysis"])
-    group(page, "data-analysis").locator("summary").click()
-    group(page, "data-analysis").get_by_role("link", name="Try it").click()
+    get_group(page, "data-analysis").locator("summary").click()
+    get_group(page, "data-analysis").get_by_role("link", name="Preview routing").click()
     page.get_by_label("Strategy").select_option("least loaded")
-    page.get_by_role("button", name="Show the order").click()
+    page.get_by_role("button", name="Preview routing").click()
 
     expect(page.locator("#order tbody tr").first).to_contain_text("1 − load 0.3")
     expect(page.locator("#order tbody tr")).to_have_count(5)
 
 
-def test_axe_finds_nothing(providers, open_as, axe):  # noqa: F811 - a fixture
+def test_registry_pages_pass_axe(providers, open_as, check_accessibility):
     page = open_as("Editor")
-    page.goto(INDEX)
-    for summary in page.locator("summary").all():
-        summary.click()
-    axe(page, "registry")
-    page.goto(f"{INDEX}?q=nonsense")
-    axe(page, "nothing found")
-    for asked in ("", "?strategy=load_balance", "?metadata={", "?version=9.9.9"):
-        page.goto(PAGE + asked)
-        axe(page, f"capability {asked}")
+    page.goto(INDEX_URL)
+    expand_all(page)
+    check_accessibility(page, "registry")
+    page.goto(f"{INDEX_URL}?q=nonsense")
+    check_accessibility(page, "nothing found")
+    for query in ("", "?strategy=load_balance", "?metadata={", "?version=9.9.9"):
+        page.goto(CAPABILITY_URL + query)
+        check_accessibility(page, f"capability {query}")
 
 
-def test_an_empty_registry_is_clean_as_well(server, open_as, axe):  # noqa: F811
+def test_empty_registry_passes_axe(server, open_as, check_accessibility):
     page = open_as()
-    page.goto(INDEX)
-    axe(page, "empty")
+    page.goto(INDEX_URL)
+    check_accessibility(page, "empty")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_scrolls_sideways(providers, open_as, width):
+def test_registry_pages_do_not_scroll_horizontally(providers, open_as, width):
     name = "very-long-name" * 7
-    long = offered_by(LONG, capability=name, version="1.0.0-" + "x" * 90, load=1 / 3)
-    RegistrationFactory(entry=long.entry)
+    registration = create_registration(
+        LONG_TEXT, capability=name, version="1.0.0-" + "x" * 90, load=1 / 3
+    )
+    RegistrationFactory(entry=registration.entry)
     page = open_as("Editor", viewport={"width": width, "height": 800})
+    metadata = json.dumps({"a": LONG_TEXT})
     too_wide = []
-    for place in (
-        INDEX,
-        f"{INDEX}?q={LONG}",
-        PAGE,
+    for url in (
+        INDEX_URL,
+        f"{INDEX_URL}?q={LONG_TEXT}",
+        CAPABILITY_URL,
         f"/registry/{name}",
-        f"{PAGE}?metadata={json.dumps({'a': LONG})}&version={LONG[:90]}",
+        f"{CAPABILITY_URL}?metadata={metadata}&version={LONG_TEXT[:90]}",
     ):
-        page.goto(place)
-        for summary in page.locator("summary").all():
-            summary.click()
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            too_wide.append(place)
+        page.goto(url)
+        expand_all(page)
+        if scrolls_horizontally(page):
+            too_wide.append(url)
     assert too_wide == []

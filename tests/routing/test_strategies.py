@@ -17,7 +17,7 @@ with_each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
 @st.composite
-def candidates(draw, min_size=0):
+def candidate_lists(draw, min_size=0):
     ids = draw(st.lists(st.integers(0, 99), min_size=min_size, max_size=8, unique=True))
     return [
         RoutingCandidate(
@@ -39,50 +39,52 @@ def make_candidate(name="a", **members):
     )
 
 
-def get_order(strategy, given, turn=0):
-    return [ranked.candidate for ranked in STRATEGIES[strategy](given, turn)]
+def get_order(strategy, candidates, turn=0):
+    return [ranked.candidate for ranked in STRATEGIES[strategy](candidates, turn)]
 
 
-def get_ids(strategy, *given):
-    return [candidate.id for candidate in get_order(strategy, given)]
+def get_ids(strategy, *candidates):
+    return [candidate.id for candidate in get_order(strategy, candidates)]
 
 
 @with_each_strategy
-@given(given=candidates(), turn=st.integers(0, 2**63))
-def test_closed_candidates_come_last_with_score_zero(strategy, given, turn):
-    def is_open(candidate):
+@given(candidates=candidate_lists(), turn=st.integers(0, 2**63))
+def test_unavailable_candidates_come_last_with_score_zero(strategy, candidates, turn):
+    def is_available(candidate):
         return candidate.takes_traffic and candidate.health != "unhealthy"
 
-    ranking = STRATEGIES[strategy](given, turn)
-    open_flags = [is_open(ranked.candidate) for ranked in ranking]
+    ranking = STRATEGIES[strategy](candidates, turn)
+    availability = [is_available(ranked.candidate) for ranked in ranking]
 
-    assert open_flags == sorted(open_flags, reverse=True)
-    assert all(ranked.score == 0 for ranked in ranking if not is_open(ranked.candidate))
+    assert availability == sorted(availability, reverse=True)
+    assert all(
+        ranked.score == 0 for ranked in ranking if not is_available(ranked.candidate)
+    )
 
 
 @with_each_strategy
-@given(given=candidates(), turn=st.integers(0, 2**63))
-def test_order_contains_each_candidate_once(strategy, given, turn):
-    assert Counter(get_order(strategy, given, turn)) == Counter(given)
+@given(candidates=candidate_lists(), turn=st.integers(0, 2**63))
+def test_order_contains_each_candidate_once(strategy, candidates, turn):
+    assert Counter(get_order(strategy, candidates, turn)) == Counter(candidates)
 
 
 @with_each_strategy
 @given(
-    given=candidates(),
+    candidates=candidate_lists(),
     turn=st.integers(0, 2**63),
     shuffle=st.randoms(use_true_random=False),
 )
-def test_order_is_independent_of_input_order(strategy, given, turn, shuffle):
-    shuffled = given[:]
+def test_order_is_independent_of_input_order(strategy, candidates, turn, shuffle):
+    shuffled = candidates[:]
     shuffle.shuffle(shuffled)
 
-    assert get_order(strategy, shuffled, turn) == get_order(strategy, given, turn)
+    assert get_order(strategy, shuffled, turn) == get_order(strategy, candidates, turn)
 
 
-@given(given=candidates())
-def test_priority_score_follows_formula(given):
+@given(candidates=candidate_lists())
+def test_priority_score_follows_formula(candidates):
     multiplier = {"healthy": 1.0, "degraded": 0.5, "unknown": 0.8, "unhealthy": 0.0}
-    for ranked in STRATEGIES["priority"](given, 0):
+    for ranked in STRATEGIES["priority"](candidates, 0):
         candidate = ranked.candidate
         expected = (
             candidate.priority
@@ -92,26 +94,27 @@ def test_priority_score_follows_formula(given):
         assert ranked.score == (expected if candidate.takes_traffic else 0)
 
 
-def get_open_candidates(strategy, given, turn=0):
-    return [c for c in get_order(strategy, given, turn) if c.is_available]
+def get_available_candidates(strategy, candidates, turn=0):
+    return [c for c in get_order(strategy, candidates, turn) if c.is_available]
 
 
 @pytest.mark.parametrize("strategy", ["least_loaded", "fastest_response"])
-@given(given=candidates())
-def test_healthy_candidates_come_first(strategy, given):
+@given(candidates=candidate_lists())
+def test_healthy_candidates_come_first(strategy, candidates):
     healthy = [
-        candidate.is_healthy for candidate in get_open_candidates(strategy, given)
+        candidate.is_healthy
+        for candidate in get_available_candidates(strategy, candidates)
     ]
 
     assert healthy == sorted(healthy, reverse=True)
 
 
-@given(given=candidates(min_size=1), turn=st.integers(0, 2**63))
-def test_load_balance_picks_only_healthy_if_available(given, turn):
-    open_candidates = get_open_candidates("load_balance", given, turn)
+@given(candidates=candidate_lists(min_size=1), turn=st.integers(0, 2**63))
+def test_load_balance_picks_only_healthy_if_available(candidates, turn):
+    available = get_available_candidates("load_balance", candidates, turn)
 
-    if any(candidate.is_healthy for candidate in open_candidates):
-        assert open_candidates[0].is_healthy
+    if any(candidate.is_healthy for candidate in available):
+        assert available[0].is_healthy
 
 
 def split_by_health(candidates):
@@ -122,16 +125,18 @@ def split_by_health(candidates):
     ]
 
 
-@given(given=candidates())
-def test_least_loaded_orders_by_load(given):
-    for group in split_by_health(get_open_candidates("least_loaded", given)):
+@given(candidates=candidate_lists())
+def test_least_loaded_orders_by_load(candidates):
+    for group in split_by_health(get_available_candidates("least_loaded", candidates)):
         loads = [candidate.load or 0.0 for candidate in group]
         assert loads == sorted(loads)
 
 
-@given(given=candidates())
-def test_fastest_response_orders_by_time_with_unknown_last(given):
-    for group in split_by_health(get_open_candidates("fastest_response", given)):
+@given(candidates=candidate_lists())
+def test_fastest_response_orders_by_time_with_unknown_last(candidates):
+    for group in split_by_health(
+        get_available_candidates("fastest_response", candidates)
+    ):
         times = [c.response_time_ms for c in group]
         known = [time for time in times if time is not None]
         assert times == sorted(known) + [None] * (len(times) - len(known))
@@ -139,13 +144,13 @@ def test_fastest_response_orders_by_time_with_unknown_last(given):
 
 @pytest.mark.parametrize("strategy", ["load_balance", "least_loaded"])
 def test_degraded_candidates_are_used_without_healthy_ones(strategy):
-    given = [
-        make_candidate("slow", health="degraded"),
-        make_candidate("new", health="unknown"),
+    candidates = [
+        make_candidate("degraded", health="degraded"),
+        make_candidate("unknown", health="unknown"),
     ]
 
-    assert set(get_ids(strategy, *given)) == {"slow", "new"}
-    assert STRATEGIES[strategy](given, 1)[0].score > 0
+    assert set(get_ids(strategy, *candidates)) == {"degraded", "unknown"}
+    assert STRATEGIES[strategy](candidates, 1)[0].score > 0
 
 
 def test_fastest_response_compares_fractions_of_milliseconds():
@@ -160,11 +165,11 @@ def test_fastest_response_compares_fractions_of_milliseconds():
 
 
 @pytest.mark.parametrize("strategy", ["priority", "least_loaded", "fastest_response"])
-@given(given=candidates())
-def test_scores_descend_within_same_health(strategy, given):
+@given(candidates=candidate_lists())
+def test_scores_descend_within_same_health(strategy, candidates):
     ranking = [
         ranked
-        for ranked in STRATEGIES[strategy](given, 0)
+        for ranked in STRATEGIES[strategy](candidates, 0)
         if ranked.candidate.takes_traffic
     ]
     groups = split_by_health([ranked.candidate for ranked in ranking])
@@ -174,7 +179,7 @@ def test_scores_descend_within_same_health(strategy, given):
 
 
 def test_equal_scores_are_ordered_by_priority_load_name_and_id():
-    given = [
+    candidates = [
         make_candidate(
             "4", agent_name="Bob", response_time_ms=7, priority=50, load=0.2
         ),
@@ -192,7 +197,7 @@ def test_equal_scores_are_ordered_by_priority_load_name_and_id():
         ),
     ]
 
-    assert get_ids("fastest_response", *given) == ["7", "6", "5", "3", "4"]
+    assert get_ids("fastest_response", *candidates) == ["7", "6", "5", "3", "4"]
 
 
 def test_zero_scores_are_ordered_by_same_rule():
@@ -216,14 +221,19 @@ def test_priority_score_of_specification_example_is_seventy():
 
 
 def test_poorer_health_lowers_priority_score():
-    given = [
-        make_candidate("new", health="unknown"),
-        make_candidate("slow", health="degraded"),
-        make_candidate("well"),
-        make_candidate("gone", health="unhealthy", takes_traffic=False),
+    candidates = [
+        make_candidate("unknown", health="unknown"),
+        make_candidate("degraded", health="degraded"),
+        make_candidate("healthy"),
+        make_candidate("unhealthy", health="unhealthy", takes_traffic=False),
     ]
 
-    assert get_ids("priority", *given) == ["well", "new", "slow", "gone"]
+    assert get_ids("priority", *candidates) == [
+        "healthy",
+        "unknown",
+        "degraded",
+        "unhealthy",
+    ]
 
 
 def test_unknown_load_counts_as_zero():
@@ -258,14 +268,14 @@ def test_explanation_of_priority_contains_formula():
 
 
 def test_explanation_of_load_balance_contains_turn_and_shares():
-    given = [
+    candidates = [
         make_candidate("a", priority=10, load=0.5),
         make_candidate("b", priority=30, load=0.5),
         make_candidate("c", priority=500, health="degraded"),
     ]
     explanations = {
         ranked.candidate.id: ranked.reason
-        for ranked in STRATEGIES["load_balance"](given, 1)
+        for ranked in STRATEGIES["load_balance"](candidates, 1)
     }
 
     assert explanations == {
@@ -281,53 +291,53 @@ def test_explanation_of_load_balance_contains_turn_and_shares():
     start=st.integers(0, 2**40),
 )
 def test_shares_of_turns_approximate_weights(weights, start):
-    given = [
+    candidates = [
         make_candidate(f"{n}", priority=priority, load=load)
         for n, (priority, load) in enumerate(weights)
     ]
-    total = sum(candidate.weight for candidate in given)
+    total = sum(candidate.weight for candidate in candidates)
     picks = Counter(
-        get_order("load_balance", given, turn)[0].id
+        get_order("load_balance", candidates, turn)[0].id
         for turn in range(start, start + TURNS)
     )
 
-    for candidate in given:
+    for candidate in candidates:
         assert picks[candidate.id] / TURNS == pytest.approx(
             candidate.weight / total, abs=0.01
         )
 
 
 def test_equal_weights_get_equal_shares_over_few_turns():
-    given = [make_candidate(str(n)) for n in range(4)]
+    candidates = [make_candidate(str(n)) for n in range(4)]
     for start in random.Random(1).sample(range(10**6), 20):
         picks = Counter(
-            get_order("load_balance", given, start + n)[0].id for n in range(100)
+            get_order("load_balance", candidates, start + n)[0].id for n in range(100)
         )
         assert set(picks) == {"0", "1", "2", "3"}
         assert max(picks.values()) - min(picks.values()) <= 4
 
 
 def test_load_balance_orders_remaining_candidates_by_weight():
-    given = [
+    candidates = [
         make_candidate("a", priority=10),
         make_candidate("b", priority=20),
         make_candidate("c", priority=30),
     ]
     for turn in range(50):
-        first, *remaining = get_order("load_balance", given, turn)
+        first, *remaining = get_order("load_balance", candidates, turn)
         assert [c.priority for c in remaining] == sorted(
-            (c.priority for c in given if c is not first), reverse=True
+            (c.priority for c in candidates if c is not first), reverse=True
         )
 
 
 def test_candidate_without_traffic_is_never_picked():
-    given = [
+    candidates = [
         make_candidate("a"),
         make_candidate("b", priority=1000, takes_traffic=False),
     ]
 
-    assert {get_order("load_balance", given, turn)[0].id for turn in range(1000)} == {
-        "a"
-    }
-    assert get_order("load_balance", given[1:], 5) == given[1:]
+    assert {
+        get_order("load_balance", candidates, turn)[0].id for turn in range(1000)
+    } == {"a"}
+    assert get_order("load_balance", candidates[1:], 5) == candidates[1:]
     assert get_order("load_balance", [], 5) == []

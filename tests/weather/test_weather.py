@@ -5,25 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-from django.apps import AppConfig
-
-from capabilities.kinds import discoverable_kinds, kinds
-from capabilities.parsers import parsers
+from capabilities.kinds import discoverable_kinds
 
 STATION = {
     "station": "Śnieżka",
     "address": "https://sniezka.example.org/weather",
     "forecasts": [{"name": "Snow", "regions": ["Karkonosze"]}],
 }
-
-
-@pytest.fixture
-def weather():
-    """Register the protocol as Django does at startup, for one test."""
-    with kinds.temporarily(), parsers.temporarily():
-        AppConfig.create("tests.weather").ready()
-        yield
 
 
 def test_kind_of_app_is_discoverable(weather):

@@ -394,10 +394,9 @@ INVALID_QUERIES = [
 )
 def test_list_rejects_invalid_parameter_and_names_it(viewer, query, parameter):
     CatalogEntryFactory()
-    body = assert_error_response(
-        viewer.get(f"{CATALOG_URL}?{query}"), 400, "INVALID_PARAMETER"
-    )
+    response = viewer.get(f"{CATALOG_URL}?{query}")
 
+    body = assert_error_response(response, 400, "INVALID_PARAMETER")
     assert body["details"] == {"parameter": parameter}
     assert_still_serving(viewer)
 

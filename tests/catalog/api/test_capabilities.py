@@ -1,4 +1,4 @@
-"""Seed 000's two routes: its handler tests, and what hard names do to them."""
+"""The capability list and the capability detail, also with unusual names."""
 
 import json
 from dataclasses import replace
@@ -18,8 +18,8 @@ from catalog.api.capabilities import CapabilityInstanceSerializer
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
-from catalog.search import query
 from catalog.search.indexer import index_entries
+from catalog.search.query import RESULT_FIELDS
 from tests.api_errors import assert_error_response
 from tests.factories import (
     CapabilityFactory,
@@ -30,8 +30,10 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 
-LIST = "/api/v1/capabilities"
-FIELDS = {
+LIST_URL = "/api/v1/capabilities"
+# The token with its user and the permissions of the user.
+AUTHENTICATION_QUERIES = 1
+ITEM_MEMBERS = {
     "kind",
     "name",
     "description",
@@ -48,7 +50,7 @@ FIELDS = {
     "health_state",
     "latency_ms",
 }
-HARD_NAMES = [
+UNUSUAL_NAMES = [
     "Translate EN-DE",
     "a/b c",
     "/",
@@ -78,35 +80,33 @@ HARD_NAMES = [
     "é",
     "\x01\x7f",
 ]
-hard_names = pytest.mark.parametrize("name", HARD_NAMES, ids=ascii)
+unusual_names = pytest.mark.parametrize("name", UNUSUAL_NAMES, ids=ascii)
 
 
-def offer(entry, name, kind="a2a.skill", **fields):
-    made = CapabilityFactory(
-        agent_type=entry.agent_type, kind=kind, name=name, **fields
-    )
+def add_capability(entry, name, kind="a2a.skill", **fields):
+    """Add a capability to the entry and to the search index."""
+    CapabilityFactory(agent_type=entry.agent_type, kind=kind, name=name, **fields)
     index_entries(CatalogEntry.objects.filter(pk=entry.pk))
-    return made
 
 
-def place(name: str, kind="a2a.skill") -> str:
-    """As a browser's encodeURIComponent makes it."""
-    return f"{LIST}/{quote(f'{kind}::{name}', safe='')}"
+def detail_url(name: str, kind="a2a.skill") -> str:
+    """Return the URL of a capability, encoded like `encodeURIComponent` does it."""
+    return f"{LIST_URL}/{quote(f'{kind}::{name}', safe='')}"
 
 
-def test_without_parameters_all_is_listed_by_name(viewer):
+def test_list_without_parameters_returns_all_sorted_by_name(viewer):
     entry = CatalogEntryFactory()
     for name in ("cherry", "Apple", "banana"):
-        offer(entry, name)
-    answer = viewer.get(LIST)
+        add_capability(entry, name)
+    response = viewer.get(LIST_URL)
 
-    assert answer.status_code == 200
-    assert set(answer.json()) == {"total", "items"}
-    listed = [item["name"] for item in answer.json()["items"]]
-    assert listed == ["Apple", "banana", "cherry"]
+    assert response.status_code == 200
+    assert set(response.json()) == {"total", "items"}
+    names = [item["name"] for item in response.json()["items"]]
+    assert names == ["Apple", "banana", "cherry"]
 
 
-def test_an_item_is_the_fifteen_fields_of_the_seeds_example(viewer):
+def test_listed_item_has_the_specified_members(viewer):
     entry = CatalogEntryFactory(
         display_name="Translation Agent",
         latency_ms=142,
@@ -114,22 +114,25 @@ def test_an_item_is_the_fifteen_fields_of_the_seeds_example(viewer):
         agent_type__provider__organization="Acme",
         agent_type__provider__url="https://acme.io",
     )
-    listed = {
+    snippet = {
         "tags": ["translation", "german", "english"],
         "input_modes": ["text/plain"],
         "output_modes": ["text/plain"],
     }
-    about = "Bidirectional translation between English and German"
-    offer(entry, "Translate EN-DE", description=about, properties={"id": "t", **listed})
+    description = "Bidirectional translation between English and German"
+    properties = {"id": "t", **snippet}
+    add_capability(
+        entry, "Translate EN-DE", description=description, properties=properties
+    )
 
-    assert viewer.get(LIST).json() == {
+    assert viewer.get(LIST_URL).json() == {
         "total": 1,
         "items": [
             {
                 "kind": "a2a.skill",
                 "name": "Translate EN-DE",
-                "description": about,
-                **listed,
+                "description": description,
+                **snippet,
                 "agent_id": str(entry.pk),
                 "agent_name": "Translation Agent",
                 "protocol": "a2a",
@@ -144,50 +147,52 @@ def test_an_item_is_the_fifteen_fields_of_the_seeds_example(viewer):
     }
 
 
-def test_all_fields_are_there_when_nothing_is_known(viewer):
-    bare = CatalogEntryFactory(
+def test_listed_item_has_null_for_unknown_values(viewer):
+    entry = CatalogEntryFactory(
         status=Status.DEGRADED,
         agent_type__protocol="mcp",
         agent_type__spec_version="",
         agent_type__provider=None,
     )
-    offer(bare, "search_documents", kind="mcp.tool", properties={"title": "x"})
-    item = viewer.get(LIST).json()["items"][0]
+    add_capability(
+        entry, "search_documents", kind="mcp.tool", properties={"title": "x"}
+    )
+    item = viewer.get(LIST_URL).json()["items"][0]
 
-    assert set(item) == FIELDS
-    nothing = ("tags", "input_modes", "output_modes", "provider_org", "provider_url")
-    assert {item[field] for field in nothing} == {None}
+    assert set(item) == ITEM_MEMBERS
+    unknown = ("tags", "input_modes", "output_modes", "provider_org", "provider_url")
+    assert [item[name] for name in unknown] == [None] * 5
     assert (item["spec_version"], item["latency_ms"]) == ("", 0)
     assert item["status"] == item["health_state"] == "degraded"
 
 
-def test_a_provider_without_an_address_has_null_for_it(viewer):
-    offer(CatalogEntryFactory(agent_type__provider__url=""), "Translate")
+def test_listed_item_has_null_for_missing_provider_url(viewer):
+    add_capability(CatalogEntryFactory(agent_type__provider__url=""), "Translate")
 
-    assert viewer.get(LIST).json()["items"][0]["provider_url"] is None
+    assert viewer.get(LIST_URL).json()["items"][0]["provider_url"] is None
 
 
-def test_what_is_asked_is_answered_together(viewer):
+def test_list_combines_search_filter_sort_and_page(viewer):
     entry = CatalogEntryFactory()
     for n in range(5):
-        offer(entry, f"Translate {n}")
-        offer(entry, f"Translate {n}", kind="mcp.tool")
-    asked = {"q": "TRANSLATE", "kind": "mcp.tool", "sort": "agentName_asc"}
-    body = viewer.get(LIST, asked | {"limit": 2, "offset": 2}).json()
+        add_capability(entry, f"Translate {n}")
+        add_capability(entry, f"Translate {n}", kind="mcp.tool")
+    filters = {"q": "TRANSLATE", "kind": "mcp.tool", "sort": "agentName_asc"}
+    body = viewer.get(LIST_URL, filters | {"limit": 2, "offset": 2}).json()
 
     assert body["total"] == 5
     assert [item["name"] for item in body["items"]] == ["Translate 2", "Translate 3"]
     assert {item["kind"] for item in body["items"]} == {"mcp.tool"}
 
 
-def test_an_empty_value_is_as_if_it_were_absent(viewer):
-    offer(CatalogEntryFactory(), "Translate")
+def test_list_ignores_empty_parameters(viewer):
+    add_capability(CatalogEntryFactory(), "Translate")
 
-    assert viewer.get(f"{LIST}?q=&kind=&sort=&limit=&offset=").json()["total"] == 1
+    assert viewer.get(f"{LIST_URL}?q=&kind=&sort=&limit=&offset=").json()["total"] == 1
 
 
 @pytest.mark.parametrize(
-    ("question", "parameter"),
+    ("query", "parameter"),
     [
         ("kind=carrier.pigeon", "kind"),
         ("kind=a2a.interface", "kind"),
@@ -209,86 +214,95 @@ def test_an_empty_value_is_as_if_it_were_absent(viewer):
         (f"q={'x' * 1001}", "q"),
     ],
 )
-def test_what_makes_no_sense_is_refused(viewer, question, parameter):
-    body = assert_error_response(
-        viewer.get(f"{LIST}?{question}"), 400, "INVALID_PARAMETER"
-    )
+def test_list_rejects_invalid_parameter_and_names_it(viewer, query, parameter):
+    response = viewer.get(f"{LIST_URL}?{query}")
 
+    body = assert_error_response(response, 400, "INVALID_PARAMETER")
     assert body["details"] == {"parameter": parameter}
 
 
-def test_lists_hold_fifty_and_two_hundred_at_most(viewer):
+def test_list_returns_50_items_by_default_and_200_at_most(viewer):
     entry = CatalogEntryFactory()
     for n in range(201):
         CapabilityFactory(agent_type=entry.agent_type, name=f"{n:03}")
     index_entries(CatalogEntry.objects.all())
 
-    assert len(viewer.get(LIST).json()["items"]) == 50
-    assert len(viewer.get(f"{LIST}?limit=200").json()["items"]) == 200
-    last = viewer.get(f"{LIST}?limit=200&offset=200").json()
-    assert (last["total"], [item["name"] for item in last["items"]]) == (201, ["200"])
+    assert len(viewer.get(LIST_URL).json()["items"]) == 50
+    assert len(viewer.get(f"{LIST_URL}?limit=200").json()["items"]) == 200
+    last_page = viewer.get(f"{LIST_URL}?limit=200&offset=200").json()
+    assert last_page["total"] == 201
+    assert [item["name"] for item in last_page["items"]] == ["200"]
 
 
 @pytest.mark.parametrize("path", ["", "/", "/a2a.skill::x", "?q=x"])
-def test_there_are_no_skills(viewer, path):
+def test_skills_url_does_not_exist(viewer, path):
     assert_error_response(viewer.get(f"/api/v1/skills{path}"), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-@pytest.mark.parametrize("path", [LIST, f"{LIST}/a2a.skill::x"])
-def test_it_is_only_for_reading(admin, method, path):
-    assert_error_response(getattr(admin, method)(path), 405, "METHOD_NOT_ALLOWED")
+@pytest.mark.parametrize("url", [LIST_URL, f"{LIST_URL}/a2a.skill::x"])
+def test_write_methods_return_405(admin, method, url):
+    assert_error_response(getattr(admin, method)(url), 405, "METHOD_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Editor", "Admin"])
-def test_every_role_may_list_and_read(client_for, role):
-    offer(CatalogEntryFactory(), "Translate")
+def test_every_role_can_read(client_for, role):
+    add_capability(CatalogEntryFactory(), "Translate")
     client = client_for(role)
 
-    assert client.get(LIST).status_code == 200
-    assert client.get(place("Translate")).status_code == 200
+    assert client.get(LIST_URL).status_code == 200
+    assert client.get(detail_url("Translate")).status_code == 200
 
 
-@pytest.mark.parametrize("path", [LIST, f"{LIST}/a2a.skill::x", f"{LIST}/nonsense"])
-def test_a_stranger_may_not(path):
-    assert_error_response(APIClient().get(path), 401, "NOT_AUTHENTICATED")
+@pytest.mark.parametrize(
+    "url", [LIST_URL, f"{LIST_URL}/a2a.skill::x", f"{LIST_URL}/nonsense"]
+)
+def test_anonymous_request_returns_401(url):
+    assert_error_response(APIClient().get(url), 401, "NOT_AUTHENTICATED")
 
 
-def test_a_user_without_a_role_may_not():
+def test_request_by_user_without_role_returns_403():
     client = APIClient()
     client.force_authenticate(UserFactory())
 
-    assert_error_response(client.get(LIST), 403, "PERMISSION_DENIED")
+    assert_error_response(client.get(LIST_URL), 403, "PERMISSION_DENIED")
 
 
-def test_a_stranger_may_where_everybody_may_read(settings):
+def test_anonymous_can_read_if_setting_allows_it(settings):
     settings.AGENTLENS_ANONYMOUS_READ = True
-    offer(CatalogEntryFactory(), "Translate")
+    add_capability(CatalogEntryFactory(), "Translate")
 
-    assert APIClient().get(LIST).json()["total"] == 1
-    assert APIClient().get(place("Translate")).status_code == 200
+    assert APIClient().get(LIST_URL).json()["total"] == 1
+    assert APIClient().get(detail_url("Translate")).status_code == 200
 
 
-def test_an_answer_that_did_not_change_is_not_sent_again(viewer):
-    offer(CatalogEntryFactory(), "Translate")
-    for path in (LIST, place("Translate")):
-        etag = viewer.get(path)["ETag"]
+def test_request_with_matching_etag_returns_304(viewer):
+    add_capability(CatalogEntryFactory(), "Translate")
+    for url in (LIST_URL, detail_url("Translate")):
+        etag = viewer.get(url)["ETag"]
         assert etag.startswith('W/"')
-        assert viewer.get(path, HTTP_IF_NONE_MATCH=etag).status_code == 304
+        assert viewer.get(url, HTTP_IF_NONE_MATCH=etag).status_code == 304
 
 
-def test_the_detail_is_the_seeds_example(viewer):
+def test_detail_has_the_specified_members(viewer):
     entry = CatalogEntryFactory(
         display_name="Translation Agent",
         latency_ms=142,
         agent_type__provider__organization="Acme",
         agent_type__provider__url="https://acme.io",
     )
-    told = {"id": "t", "tags": ["german"], "input_modes": ["text/plain"]}
-    told |= {"output_modes": ["text/plain"], "security": [{"key": []}]}
-    offer(entry, "Translate EN-DE", description="Both ways", properties=told)
+    properties = {
+        "id": "t",
+        "tags": ["german"],
+        "input_modes": ["text/plain"],
+        "output_modes": ["text/plain"],
+        "security": [{"key": []}],
+    }
+    add_capability(
+        entry, "Translate EN-DE", description="Both ways", properties=properties
+    )
 
-    assert viewer.get(place("Translate EN-DE")).json() == {
+    assert viewer.get(detail_url("Translate EN-DE")).json() == {
         "capability": {"kind": "a2a.skill", "name": "Translate EN-DE"},
         "agents": [
             {
@@ -323,167 +337,166 @@ def test_the_detail_is_the_seeds_example(viewer):
     }
 
 
-def test_the_detail_shows_agents_in_all_statuses_by_name(viewer):
+def test_detail_lists_agents_in_any_status_sorted_by_name(viewer):
     for name, status in zip("edcba", Status, strict=True):
-        offer(CatalogEntryFactory(display_name=name, status=status), "Translate")
-    agents = viewer.get(place("Translate")).json()["agents"]
+        entry = CatalogEntryFactory(display_name=name, status=status)
+        add_capability(entry, "Translate")
+    agents = viewer.get(detail_url("Translate")).json()["agents"]
 
     assert [agent["display_name"] for agent in agents] == list("abcde")
     assert [agent["status"] for agent in agents] == list(reversed(Status.values))
-    assert [agent["health"]["state"] for agent in agents] == [
-        agent["status"] for agent in agents
-    ]
+    assert all(agent["health"]["state"] == agent["status"] for agent in agents)
 
 
-def test_each_agent_has_its_own_snippet(viewer):
+def test_detail_shows_each_agents_own_description_and_tags(viewer):
     for n in range(2):
         entry = CatalogEntryFactory(display_name=f"Agent {n}")
-        offer(entry, "Translate", description=f"Way {n}", properties={"tags": [str(n)]})
-    agents = viewer.get(place("Translate")).json()["agents"]
+        properties = {"tags": [str(n)]}
+        add_capability(
+            entry, "Translate", description=f"Text {n}", properties=properties
+        )
+    agents = viewer.get(detail_url("Translate")).json()["agents"]
 
     snippets = [agent["capability_snippet"] for agent in agents]
-    assert [(one["description"], one["tags"]) for one in snippets] == [
-        ("Way 0", ["0"]),
-        ("Way 1", ["1"]),
+    assert [(item["description"], item["tags"]) for item in snippets] == [
+        ("Text 0", ["0"]),
+        ("Text 1", ["1"]),
     ]
 
 
-def test_an_agent_of_nobody_has_null_for_its_provider(viewer):
-    offer(CatalogEntryFactory(agent_type__provider=None), "Translate")
+def test_detail_has_null_for_missing_provider(viewer):
+    add_capability(CatalogEntryFactory(agent_type__provider=None), "Translate")
 
-    assert viewer.get(place("Translate")).json()["agents"][0]["provider"] is None
+    assert viewer.get(detail_url("Translate")).json()["agents"][0]["provider"] is None
 
 
 @pytest.mark.parametrize("key", ["Translate", "a2a.skill", "a2a.skill:Translate", "%"])
-def test_a_key_without_two_colons_is_refused(viewer, key):
-    answer = viewer.get(f"{LIST}/{quote(key, safe='')}")
+def test_detail_rejects_key_without_separator(viewer, key):
+    response = viewer.get(f"{LIST_URL}/{quote(key, safe='')}")
 
-    assert_error_response(answer, 400, "INVALID_KEY")
+    assert_error_response(response, 400, "INVALID_KEY")
 
 
 @pytest.mark.parametrize(
     "key", ["a2a.skill::Nothing", "a2a.skill::", "::Translate", "::", "x::Translate"]
 )
-def test_what_nobody_offers_is_not_found(viewer, key):
-    offer(CatalogEntryFactory(), "Translate")
+def test_detail_of_capability_that_no_agent_offers_returns_404(viewer, key):
+    add_capability(CatalogEntryFactory(), "Translate")
 
-    assert_error_response(viewer.get(f"{LIST}/{key}"), 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(viewer.get(f"{LIST_URL}/{key}"), 404, "CAPABILITY_NOT_FOUND")
 
 
 @pytest.mark.parametrize("name", ["translate", "TRANSLATE", "Translat", "Translate "])
-def test_another_spelling_is_another_capability(viewer, name):
-    offer(CatalogEntryFactory(), "Translate")
+def test_detail_matches_name_exactly(viewer, name):
+    add_capability(CatalogEntryFactory(), "Translate")
 
-    assert_error_response(viewer.get(place(name)), 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(viewer.get(detail_url(name)), 404, "CAPABILITY_NOT_FOUND")
 
 
 @pytest.mark.parametrize("key", ["x%00", "a2a.skill::x%00"])
-def test_a_key_that_no_database_could_hold_is_no_failure(viewer, key):
-    assert viewer.get(f"{LIST}/{key}").status_code in (400, 404)
+def test_detail_rejects_key_with_nul(viewer, key):
+    assert viewer.get(f"{LIST_URL}/{key}").status_code in (400, 404)
 
 
-def test_a_technical_kind_is_not_found_though_it_is_there(viewer):
+def test_detail_of_technical_kind_returns_404(viewer):
     entry = register(card_bytes()).entry
-    made = entry.agent_type.capabilities.get(kind="a2a.interface")
+    interface = entry.agent_type.capabilities.get(kind="a2a.interface")
 
-    answer = viewer.get(place(made.name, made.kind))
-    assert_error_response(answer, 404, "CAPABILITY_NOT_FOUND")
-
-
-def test_the_detail_takes_no_parameters(viewer):
-    offer(CatalogEntryFactory(), "Translate")
-
-    answer = viewer.get(f"{place('Translate')}?q=x")
-    assert_error_response(answer, 400, "INVALID_PARAMETER")
+    response = viewer.get(detail_url(interface.name, interface.kind))
+    assert_error_response(response, 404, "CAPABILITY_NOT_FOUND")
 
 
-@hard_names
-def test_any_name_is_listed_and_found_by_its_key(viewer, name):
-    offer(CatalogEntryFactory(), name)
-    listed = viewer.get(LIST).json()["items"][0]["name"]
-    answer = viewer.get(place(listed))
+def test_detail_rejects_parameters(viewer):
+    add_capability(CatalogEntryFactory(), "Translate")
 
-    assert listed == name
-    assert answer.status_code == 200
-    assert answer.json()["capability"] == {"kind": "a2a.skill", "name": name}
-    assert answer.json()["agents"][0]["capability_snippet"]["name"] == name
+    response = viewer.get(f"{detail_url('Translate')}?q=x")
+    assert_error_response(response, 400, "INVALID_PARAMETER")
 
 
-def test_any_name_is_found_in_the_served_application(server):
-    for name in HARD_NAMES:
-        offer(CatalogEntryFactory(), name)
+@unusual_names
+def test_unusual_name_is_listed_and_found_by_its_key(viewer, name):
+    add_capability(CatalogEntryFactory(), name)
+    listed_name = viewer.get(LIST_URL).json()["items"][0]["name"]
+    response = viewer.get(detail_url(listed_name))
+
+    assert listed_name == name
+    assert response.status_code == 200
+    assert response.json()["capability"] == {"kind": "a2a.skill", "name": name}
+    assert response.json()["agents"][0]["capability_snippet"]["name"] == name
+
+
+def test_unusual_names_are_found_through_a_real_server(server):
+    for name in UNUSUAL_NAMES:
+        add_capability(CatalogEntryFactory(), name)
     _, token = AuthToken.objects.create(UserFactory(role="Viewer"))
     headers = {"Authorization": f"Bearer {token}"}
-    found = {}
-    for name in HARD_NAMES:
-        with urlopen(Request(server + place(name), headers=headers)) as answer:
-            found[name] = json.load(answer)["capability"]["name"]
+    names = {}
+    for name in UNUSUAL_NAMES:
+        with urlopen(Request(server + detail_url(name), headers=headers)) as response:
+            names[name] = json.load(response)["capability"]["name"]
 
-    assert found == {name: name for name in HARD_NAMES}
+    assert names == {name: name for name in UNUSUAL_NAMES}
 
 
 @pytest.fixture
-def weather():
+def weather_protocol():
+    """Register the protocol of another app."""
     with kinds.temporarily(), parsers.temporarily():
         AppConfig.create("tests.weather").ready()
         yield
 
 
-def test_a_kind_of_another_app_is_listed_searched_and_shown(weather, editor):
+def test_kind_of_another_app_is_listed_and_found(weather_protocol, editor):
     station = {
         "station": "Śnieżka",
         "address": "https://sniezka.example.org/weather",
         "forecasts": [{"name": "Snow", "regions": ["Karkonosze"]}],
     }
-    made = editor.post("/api/v1/catalog/register", station, format="json").json()
+    entry = editor.post("/api/v1/catalog/register", station, format="json").json()
     curate(CatalogEntry.objects.get(), {"status": "active"}, by=UserFactory())
-    asked = {"q": "KARKONOSZE", "kind": "weather.forecast"}
-    item = editor.get(LIST, asked).json()["items"][0]
+    filters = {"q": "KARKONOSZE", "kind": "weather.forecast"}
+    item = editor.get(LIST_URL, filters).json()["items"][0]
 
-    assert (item["name"], item["agent_id"]) == ("Snow", made["id"])
-    assert set(item) == FIELDS
-    agents = editor.get(place("Snow", "weather.forecast")).json()["agents"]
+    assert (item["name"], item["agent_id"]) == ("Snow", entry["id"])
+    assert set(item) == ITEM_MEMBERS
+    agents = editor.get(detail_url("Snow", "weather.forecast")).json()["agents"]
     assert agents[0]["capability_snippet"]["regions"] == ["Karkonosze"]
 
 
-def test_a_technical_kind_made_discoverable_is_there_at_once(viewer):
+def test_kind_that_becomes_discoverable_is_found_at_once(viewer):
     entry = register(card_bytes()).entry
     curate(entry, {"status": "active"}, by=UserFactory())
     name = entry.agent_type.capabilities.get(kind="a2a.interface").name
-    known = replace(kinds.get("a2a.interface"), discoverable=True)
+    discoverable_kind = replace(kinds.get("a2a.interface"), discoverable=True)
 
-    with kinds.temporarily(known):
-        assert viewer.get(f"{LIST}?kind=a2a.interface").json()["total"] == 1
-        assert viewer.get(place(name, "a2a.interface")).status_code == 200
-    assert viewer.get(f"{LIST}?kind=a2a.interface").status_code == 400
-
-
-# To know a bearer: the token with its user and what this user may.
-WHO = 1
+    with kinds.temporarily(discoverable_kind):
+        assert viewer.get(f"{LIST_URL}?kind=a2a.interface").json()["total"] == 1
+        assert viewer.get(detail_url(name, "a2a.interface")).status_code == 200
+    assert viewer.get(f"{LIST_URL}?kind=a2a.interface").status_code == 400
 
 
 @pytest.mark.parametrize(
-    ("path", "needed"),
+    ("url", "expected"),
     [
-        (LIST, 3),
-        (f"{LIST}?q=translate", 2),
-        (f"{LIST}?q=tr", 2),
-        (f"{LIST}?q=translate&kind=a2a.skill&sort=agentName_asc&limit=200", 2),
-        (f"{LIST}?q=nothing+says+this", 1),
-        (place("Translate"), 1),
+        (LIST_URL, 3),
+        (f"{LIST_URL}?q=translate", 2),
+        (f"{LIST_URL}?q=tr", 2),
+        (f"{LIST_URL}?q=translate&kind=a2a.skill&sort=agentName_asc&limit=200", 2),
+        (f"{LIST_URL}?q=nothing+like+it", 1),
+        (detail_url("Translate"), 1),
     ],
 )
-def test_sixty_take_as_many_queries_as_three(viewer, path, needed):
+def test_60_capabilities_take_as_many_queries_as_3(viewer, url, expected):
     counts = []
-    for more in (3, 57):
-        for _ in range(more):
-            offer(CatalogEntryFactory(), "Translate")
+    for count in (3, 57):
+        for _ in range(count):
+            add_capability(CatalogEntryFactory(), "Translate")
         with CaptureQueriesContext(connection) as captured:
-            assert viewer.get(path).status_code == 200
-        counts.append(len(captured) - WHO)
+            assert viewer.get(url).status_code == 200
+        counts.append(len(captured) - AUTHENTICATION_QUERIES)
 
-    assert counts == [needed, needed]
+    assert counts == [expected, expected]
 
 
-def test_the_schema_declares_the_fields_that_the_search_returns():
-    assert tuple(CapabilityInstanceSerializer().fields) == query.RESULT_FIELDS
+def test_serializer_declares_exactly_the_fields_of_search_rows():
+    assert tuple(CapabilityInstanceSerializer().fields) == RESULT_FIELDS

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.api_errors import assert_error_response
-from tests.catalog.test_comparison import declare, offer
+from tests.catalog.test_comparison import add_capabilities, add_features
 from tests.factories import CatalogEntryFactory
 
 from .entries import COMPARE_URL
@@ -15,9 +15,9 @@ def get_comparison(client, *entries):
 
 def test_comparison_contains_entries_features_and_capabilities(viewer):
     first, second = CatalogEntryFactory.create_batch(2)
-    declare(first, transport__streaming=True)
-    offer(first, "add", "remove")
-    offer(second, "add")
+    add_features(first, transport__streaming=True)
+    add_capabilities(first, "add", "remove")
+    add_capabilities(second, "add")
     body = get_comparison(viewer, first, second).json()
 
     assert [entry["id"] for entry in body["entries"]] == [str(first.pk), str(second.pk)]
@@ -39,7 +39,7 @@ def test_comparison_takes_four_queries_for_any_number_of_entries(
 ):
     entries = CatalogEntryFactory.create_batch(count)
     for entry in entries:
-        offer(entry, *(f"tool {n}" for n in range(30)))
+        add_capabilities(entry, *(f"tool {n}" for n in range(30)))
     # The token and its user, then the entries, their capabilities and their uptime.
     with django_assert_num_queries(1 + 3):
         assert get_comparison(viewer, *entries).status_code == 200

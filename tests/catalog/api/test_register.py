@@ -17,14 +17,21 @@ from catalog.models import (
 from tests.api_errors import assert_error_response
 from tests.factories import card_bytes, skill
 
+from .entries import CATALOG_URL, IMPORT_URL, REGISTER_URL, VALIDATE_URL
+
 pytestmark = pytest.mark.django_db
 
-CONFIG = Path(__file__).parents[2] / "data/config"
-REGISTER = "/api/v1/catalog/register"
-VALIDATE = "/api/v1/catalog/validate"
-READING = ["valid", "protocol", "spec_version", "errors", "warnings", "preview"]
-TABLES = (AgentType, Capability, CatalogEntry, DefinitionChange, EntryText, Provider)
-SERVER = {
+CONFIG_FILES = Path(__file__).parents[2] / "data/config"
+PARSE_RESULT_MEMBERS = [
+    "valid",
+    "protocol",
+    "spec_version",
+    "errors",
+    "warnings",
+    "preview",
+]
+MODELS = (AgentType, Capability, CatalogEntry, DefinitionChange, EntryText, Provider)
+MCP_SERVER_JSON = {
     "name": "com.example/weather",
     "version": "1.0.0",
     "description": "Weather",
@@ -32,84 +39,91 @@ SERVER = {
 }
 
 
-def post(client, place: str, raw: bytes, media_type: str = "application/json"):
-    return client.generic("POST", place, raw, content_type=media_type)
+def post_raw(client, url: str, raw: bytes, media_type: str = "application/json"):
+    return client.generic("POST", url, raw, content_type=media_type)
 
 
-def stored() -> int:
-    return sum(table.objects.count() for table in TABLES)
+def count_rows() -> int:
+    return sum(model.objects.count() for model in MODELS)
 
 
-def test_a_new_agent_is_created_and_its_place_told(editor):
-    answer = post(editor, REGISTER, card_bytes())
+def error_paths(url: str, body: dict) -> list[str]:
+    """Return the paths of the errors in a response of register or validate."""
+    errors = body["errors"] if url == VALIDATE_URL else body["details"]["errors"]
+    return [error["path"] for error in errors]
 
-    body = answer.json()
+
+def test_register_creates_entry_and_returns_its_url(editor):
+    response = post_raw(editor, REGISTER_URL, card_bytes())
+
+    body = response.json()
     entry = CatalogEntry.objects.get()
-    assert answer.status_code == 201
-    assert urlsplit(answer["Location"]).path == f"/api/v1/catalog/{entry.pk}"
+    assert response.status_code == 201
+    assert urlsplit(response["Location"]).path == f"{CATALOG_URL}/{entry.pk}"
     assert (body["outcome"], body["id"]) == ("created", str(entry.pk))
     assert body["changes"] == {"added": [], "removed": [], "changed": []}
     assert body["warnings"] == []
 
 
-def test_the_answer_is_the_entry_as_it_can_be_read_there(editor):
-    answer = post(editor, REGISTER, card_bytes())
-    read = editor.get(answer["Location"]).json()
+def test_register_returns_entry_as_its_url_does(editor):
+    response = post_raw(editor, REGISTER_URL, card_bytes())
+    stored = editor.get(response["Location"]).json()
 
-    told = {key: value for key, value in answer.json().items() if key in read}
-    assert told == read
-    assert base64.b64decode(read["raw_definition"]) == card_bytes()
+    entry = {key: value for key, value in response.json().items() if key in stored}
+    assert entry == stored
+    assert base64.b64decode(stored["raw_definition"]) == card_bytes()
 
 
-def test_the_same_again_is_unchanged_and_still_one_entry(editor):
-    first = post(editor, REGISTER, card_bytes()).json()
-    again = post(editor, REGISTER, card_bytes())
+def test_register_same_definition_again_changes_nothing(editor):
+    first = post_raw(editor, REGISTER_URL, card_bytes()).json()
+    second = post_raw(editor, REGISTER_URL, card_bytes())
 
-    assert (again.status_code, again.json()["outcome"]) == (200, "unchanged")
-    assert again.json()["id"] == first["id"]
-    assert "Location" not in again
+    assert (second.status_code, second.json()["outcome"]) == (200, "unchanged")
+    assert second.json()["id"] == first["id"]
+    assert "Location" not in second
     assert CatalogEntry.objects.count() == AgentType.objects.count() == 1
 
 
-def test_a_new_version_updates_the_entry_and_both_are_listed(editor):
-    first = post(editor, REGISTER, card_bytes(version="1.0.0")).json()
-    newer = card_bytes(version="2.0.0", skills=[skill("Summarise")])
-    answer = post(editor, REGISTER, newer)
+def test_register_new_version_updates_entry_and_keeps_old_version(editor):
+    first = post_raw(editor, REGISTER_URL, card_bytes(version="1.0.0")).json()
+    updated = card_bytes(version="2.0.0", skills=[skill("Summarize")])
+    response = post_raw(editor, REGISTER_URL, updated)
 
-    body = answer.json()
-    assert (answer.status_code, body["outcome"]) == (200, "updated")
+    body = response.json()
+    assert (response.status_code, body["outcome"]) == (200, "updated")
     assert (body["id"], body["version"]) == (first["id"], "2.0.0")
-    assert body["changes"]["added"] == [{"kind": "a2a.skill", "name": "Summarise"}]
+    assert body["changes"]["added"] == [{"kind": "a2a.skill", "name": "Summarize"}]
     assert body["changes"]["removed"] == [
         {"kind": "a2a.skill", "name": "Translate text", "breaking": True}
     ]
-    versions = editor.get(f"/api/v1/catalog/{body['id']}/versions").json()
+    versions = editor.get(f"{CATALOG_URL}/{body['id']}/versions").json()
     assert [item["version"] for item in versions["items"]] == ["2.0.0", "1.0.0"]
 
 
-def test_warnings_come_with_the_entry(editor):
-    answer = post(editor, REGISTER, card_bytes(mood="sunny")).json()
+def test_register_returns_warnings(editor):
+    body = post_raw(editor, REGISTER_URL, card_bytes(mood="sunny")).json()
 
-    assert answer["warnings"] == [
+    assert body["warnings"] == [
         {"path": "$.mood", "message": "unknown member; stored, but not interpreted"}
     ]
 
 
-def test_a_faulty_definition_is_refused_with_every_error_at_its_path(editor):
+def test_register_rejects_invalid_definition_with_every_error(editor):
     raw = card_bytes(name="", skills=[skill(), {"id": "nameless"}], mood="sunny")
-    body = assert_error_response(post(editor, REGISTER, raw), 422, "INVALID_DEFINITION")
+    response = post_raw(editor, REGISTER_URL, raw)
+    body = assert_error_response(response, 422, "INVALID_DEFINITION")
 
-    paths = [problem["path"] for problem in body["details"]["errors"]]
+    paths = error_paths(REGISTER_URL, body)
     assert {"$.name", "$.skills[1].name"} <= set(paths)
     assert body["details"]["protocol"] == "a2a"
     assert {"path", "message"} == set(body["details"]["errors"][0])
     assert "$.mood" in [warning["path"] for warning in body["details"]["warnings"]]
-    assert stored() == 0
+    assert count_rows() == 0
 
 
-def test_a_document_nobody_knows_is_refused_with_what_would_be_known(editor):
-    answer = post(editor, REGISTER, b'{"hello": "world"}')
-    body = assert_error_response(answer, 422, "PROTOCOL_NOT_DETECTED")
+def test_register_rejects_unknown_protocol_and_says_what_is_needed(editor):
+    response = post_raw(editor, REGISTER_URL, b'{"hello": "world"}')
+    body = assert_error_response(response, 422, "PROTOCOL_NOT_DETECTED")
 
     (error,) = body["details"]["errors"]
     assert error["path"] == "$"
@@ -117,50 +131,49 @@ def test_a_document_nobody_knows_is_refused_with_what_would_be_known(editor):
     assert body["details"]["protocol"] == ""
 
 
-@pytest.mark.parametrize("place", [REGISTER, VALIDATE])
-def test_the_protocol_may_be_given(editor, place):
-    raw = json.dumps(SERVER).encode()
+@pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
+def test_protocol_parameter_selects_parser(editor, url):
+    raw = json.dumps(MCP_SERVER_JSON).encode()
 
-    assert post(editor, f"{place}?protocol=mcp", raw).json()["protocol"] == "mcp"
-    assert post(editor, f"{place}?protocol=", raw).json()["protocol"] == "mcp"
-    assert post(editor, f"{place}?protocol=a2a", raw).status_code == 422
+    selected = post_raw(editor, f"{url}?protocol=mcp", raw).json()
+    detected = post_raw(editor, f"{url}?protocol=", raw).json()
+    assert selected["protocol"] == detected["protocol"] == "mcp"
+    assert post_raw(editor, f"{url}?protocol=a2a", raw).status_code == 422
 
 
-@pytest.mark.parametrize("place", [REGISTER, VALIDATE])
+@pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
 @pytest.mark.parametrize("protocol", ["soap", "A2A", "a2a,mcp", "%00"])
-def test_a_protocol_nobody_knows_is_a_bad_parameter(editor, place, protocol):
-    answer = post(editor, f"{place}?protocol={protocol}", card_bytes())
-    body = assert_error_response(answer, 400, "INVALID_PARAMETER")
+def test_unknown_protocol_parameter_returns_400(editor, url, protocol):
+    response = post_raw(editor, f"{url}?protocol={protocol}", card_bytes())
+    body = assert_error_response(response, 400, "INVALID_PARAMETER")
 
     assert body["details"] == {"parameter": "protocol"}
     assert body["error"].startswith("protocol must be one of: a2a, mcp")
 
 
-def test_a_given_protocol_is_told_in_the_refusal(editor):
-    answer = post(editor, f"{REGISTER}?protocol=a2a", json.dumps(SERVER).encode())
+def test_rejection_contains_requested_protocol(editor):
+    raw = json.dumps(MCP_SERVER_JSON).encode()
+    response = post_raw(editor, f"{REGISTER_URL}?protocol=a2a", raw)
 
-    body = assert_error_response(answer, 422, "INVALID_DEFINITION")
+    body = assert_error_response(response, 422, "INVALID_DEFINITION")
     assert body["details"]["protocol"] == "a2a"
 
 
-def test_validate_previews_and_stores_nothing(viewer):
-    answer = post(viewer, VALIDATE, card_bytes(mood="sunny"))
+def test_validate_returns_preview_and_stores_nothing(viewer):
+    response = post_raw(viewer, VALIDATE_URL, card_bytes(mood="sunny"))
 
-    body = answer.json()
-    assert (answer.status_code, list(body)) == (200, READING)
-    assert (body["valid"], body["protocol"], body["spec_version"]) == (
-        True,
-        "a2a",
-        "1.0",
-    )
+    body = response.json()
+    assert (response.status_code, list(body)) == (200, PARSE_RESULT_MEMBERS)
+    assert body["valid"] is True
+    assert (body["protocol"], body["spec_version"]) == ("a2a", "1.0")
     assert body["errors"] == []
     assert [warning["path"] for warning in body["warnings"]] == ["$.mood"]
-    assert stored() == 0
+    assert count_rows() == 0
 
 
-def test_a_preview_says_what_registering_would(editor):
-    preview = post(editor, VALIDATE, card_bytes()).json()["preview"]
-    entry = post(editor, REGISTER, card_bytes()).json()
+def test_preview_equals_registered_entry(editor):
+    preview = post_raw(editor, VALIDATE_URL, card_bytes()).json()["preview"]
+    entry = post_raw(editor, REGISTER_URL, card_bytes()).json()
 
     capabilities = preview.pop("capabilities")
     assert preview.items() <= entry.items()
@@ -168,10 +181,10 @@ def test_a_preview_says_what_registering_would(editor):
     assert all(capability in entry["capabilities"] for capability in capabilities)
 
 
-def test_a_preview_without_a_provider_says_null(viewer):
-    preview = post(viewer, VALIDATE, card_bytes(provider=None)).json()["preview"]
+def test_preview_without_provider_has_null(viewer):
+    body = post_raw(viewer, VALIDATE_URL, card_bytes(provider=None)).json()
 
-    assert preview["provider"] is None
+    assert body["preview"]["provider"] is None
 
 
 @pytest.mark.parametrize(
@@ -184,25 +197,27 @@ def test_a_preview_without_a_provider_says_null(viewer):
         (b"\xff", "", "$"),
     ],
 )
-def test_validate_has_one_shape_for_good_and_bad(viewer, raw, protocol, path):
-    answer = post(viewer, VALIDATE, raw)
+def test_validate_returns_same_members_for_invalid_definition(
+    viewer, raw, protocol, path
+):
+    response = post_raw(viewer, VALIDATE_URL, raw)
 
-    body = answer.json()
-    assert (answer.status_code, list(body)) == (422, READING)
+    body = response.json()
+    assert (response.status_code, list(body)) == (422, PARSE_RESULT_MEMBERS)
     assert (body["valid"], body["protocol"], body["preview"]) == (False, protocol, None)
-    assert path in [error["path"] for error in body["errors"]]
-    assert stored() == 0
+    assert path in error_paths(VALIDATE_URL, body)
+    assert count_rows() == 0
 
 
 @pytest.mark.parametrize(
     "raw", [card_bytes(skills=[{}]), b'{"hello": "world"}', b"not json", b""]
 )
-def test_register_refuses_with_the_errors_of_validate(editor, raw):
-    validated = post(editor, VALIDATE, raw).json()
-    refused = post(editor, REGISTER, raw).json()
+def test_register_and_validate_return_same_errors(editor, raw):
+    parse_result = post_raw(editor, VALIDATE_URL, raw).json()
+    error = post_raw(editor, REGISTER_URL, raw).json()
 
-    assert refused["details"]["errors"] == validated["errors"]
-    assert refused["details"]["warnings"] == validated["warnings"]
+    assert error["details"]["errors"] == parse_result["errors"]
+    assert error["details"]["warnings"] == parse_result["warnings"]
 
 
 @pytest.mark.parametrize(
@@ -221,9 +236,11 @@ def test_register_refuses_with_the_errors_of_validate(editor, raw):
         "text/markdown; charset=utf-8",
     ],
 )
-@pytest.mark.parametrize("place", [REGISTER, VALIDATE])
-def test_a_definition_may_come_as(editor, place, media_type):
-    assert post(editor, place, card_bytes(), media_type).status_code in (200, 201)
+@pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
+def test_definition_is_accepted_with_media_type(editor, url, media_type):
+    response = post_raw(editor, url, card_bytes(), media_type)
+
+    assert response.status_code in (200, 201)
 
 
 @pytest.mark.parametrize(
@@ -238,22 +255,22 @@ def test_a_definition_may_come_as(editor, place, media_type):
         "",
     ],
 )
-@pytest.mark.parametrize("place", [REGISTER, VALIDATE])
-def test_a_definition_may_not_come_as(editor, place, media_type):
-    answer = post(editor, place, card_bytes(), media_type)
-    body = assert_error_response(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
+@pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
+def test_definition_with_other_media_type_returns_415(editor, url, media_type):
+    response = post_raw(editor, url, card_bytes(), media_type)
+    body = assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
     assert body["error"].endswith("Send application/json.")
-    assert stored() == 0
+    assert count_rows() == 0
 
 
 @pytest.mark.parametrize("media_type", ["text/markdown", "application/yaml"])
-def test_a_configuration_agent_is_registered_by_its_own_text(editor, media_type):
-    raw = (CONFIG / "data_analyzer.md").read_bytes()
-    answer = post(editor, REGISTER, raw, media_type)
+def test_configuration_agent_is_registered_from_front_matter(editor, media_type):
+    raw = (CONFIG_FILES / "data_analyzer.md").read_bytes()
+    response = post_raw(editor, REGISTER_URL, raw, media_type)
 
-    body = answer.json()
-    assert (answer.status_code, body["warnings"]) == (201, [])
+    body = response.json()
+    assert (response.status_code, body["warnings"]) == (201, [])
     assert (body["protocol"], body["source"]) == ("config", "config")
     assert (body["endpoint"], body["status"]) == ("config:DataAnalyzer", "active")
     assert body["declared"] is True
@@ -263,27 +280,28 @@ def test_a_configuration_agent_is_registered_by_its_own_text(editor, media_type)
         "description": "",
         "metadata": {"formats": ["pdf", "html", "json"], "template_support": True},
     }
-    found = editor.get("/api/v1/capabilities?kind=config.capability&q=report").json()
-    assert [item["agent_name"] for item in found["items"]] == ["DataAnalyzer"]
+    search = editor.get("/api/v1/capabilities?kind=config.capability&q=report").json()
+    assert [item["agent_name"] for item in search["items"]] == ["DataAnalyzer"]
 
 
-def test_its_card_is_its_text_to_the_byte(editor):
+def test_card_of_configuration_agent_is_its_exact_text(editor):
     raw = b"\xef\xbb\xbf---\r\nname: X\r\ncapabilities: [a]\r\n---\r\nPrompt"
-    entry = post(editor, REGISTER, raw, "text/plain").json()
-    card = editor.get(f"/api/v1/catalog/{entry['id']}/card")
+    entry = post_raw(editor, REGISTER_URL, raw, "text/plain").json()
+    card = editor.get(f"{CATALOG_URL}/{entry['id']}/card")
 
     assert (card.content, card["Content-Type"]) == (raw, "text/plain; charset=utf-8")
     assert card["X-Content-Type-Options"] == "nosniff"
 
 
-def test_a_capability_that_is_dropped_breaks_those_who_relied_on_it(editor):
-    post(editor, REGISTER, b"---\nname: X\ncapabilities: [a, b]\n---\n", "text/yaml")
-    fewer = b"---\nname: X\ncapabilities: [b]\n---\n"
-    body = post(editor, REGISTER, fewer, "text/yaml").json()
+def test_removed_configuration_capability_is_breaking(editor):
+    original = b"---\nname: X\ncapabilities: [a, b]\n---\n"
+    post_raw(editor, REGISTER_URL, original, "text/yaml")
+    updated = b"---\nname: X\ncapabilities: [b]\n---\n"
+    body = post_raw(editor, REGISTER_URL, updated, "text/yaml").json()
 
     assert body["outcome"] == "updated"
-    gone = {"kind": "config.capability", "name": "a", "breaking": True}
-    assert body["changes"]["removed"] == [gone]
+    removed = {"kind": "config.capability", "name": "a", "breaking": True}
+    assert body["changes"]["removed"] == [removed]
 
 
 @pytest.mark.parametrize(
@@ -300,47 +318,45 @@ def test_a_capability_that_is_dropped_breaks_those_who_relied_on_it(editor):
     ],
     ids=lambda value: repr(value[:24]),
 )
-@pytest.mark.parametrize("place", [REGISTER, VALIDATE])
-def test_hostile_front_matter_is_refused_at_its_path(editor, place, raw, path):
-    answer = post(editor, place, raw, "text/plain")
+@pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
+def test_invalid_front_matter_is_rejected_with_path(editor, url, raw, path):
+    response = post_raw(editor, url, raw, "text/plain")
 
-    assert answer.status_code == 422
-    body = answer.json()
-    told = body["errors"] if place == VALIDATE else body["details"]["errors"]
-    assert path in [error["path"] for error in told]
-    assert stored() == 0
+    assert response.status_code == 422
+    assert path in error_paths(url, response.json())
+    assert count_rows() == 0
 
 
-def test_front_matter_is_no_body_for_anything_else(editor):
-    entry = post(editor, REGISTER, card_bytes()).json()
-    place = f"/api/v1/catalog/{entry['id']}"
+def test_patch_rejects_front_matter(editor):
+    entry = post_raw(editor, REGISTER_URL, card_bytes()).json()
+    url = f"{CATALOG_URL}/{entry['id']}"
     body = b"---\ndisplay_name: X\n---\n"
-    answer = editor.generic("PATCH", place, body, content_type="application/json")
+    response = editor.generic("PATCH", url, body, content_type="application/json")
 
-    assert_error_response(answer, 400, "INVALID_BODY")
+    assert_error_response(response, 400, "INVALID_BODY")
 
 
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/a2a+json", "application/yaml"]
 )
-def test_only_definitions_come_as_anything_but_json(editor, media_type):
-    entry = post(editor, REGISTER, card_bytes()).json()
-    place = f"/api/v1/catalog/{entry['id']}"
-    answer = editor.generic("PATCH", place, b"{}", content_type=media_type)
+def test_patch_accepts_only_json_media_type(editor, media_type):
+    entry = post_raw(editor, REGISTER_URL, card_bytes()).json()
+    url = f"{CATALOG_URL}/{entry['id']}"
+    response = editor.generic("PATCH", url, b"{}", content_type=media_type)
 
-    assert_error_response(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
-
-
-def test_the_documented_example_can_be_registered(editor):
-    answer = post(editor, REGISTER, json.dumps(CARD).encode())
-
-    assert (answer.status_code, answer.json()["warnings"]) == (201, [])
+    assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-@pytest.mark.parametrize("place", [REGISTER, VALIDATE, "/api/v1/catalog/import"])
+def test_documented_example_can_be_registered_without_warnings(editor):
+    response = post_raw(editor, REGISTER_URL, json.dumps(CARD).encode())
+
+    assert (response.status_code, response.json()["warnings"]) == (201, [])
+
+
+@pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL, IMPORT_URL])
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_there_is_only_posting_here(admin, place, method):
-    answer = admin.generic(method, place)
+def test_other_methods_than_post_return_405(admin, url, method):
+    response = admin.generic(method, url)
 
-    assert_error_response(answer, 405, "METHOD_NOT_ALLOWED")
-    assert answer["Allow"] == "POST"
+    assert_error_response(response, 405, "METHOD_NOT_ALLOWED")
+    assert response["Allow"] == "POST"

@@ -14,7 +14,7 @@ class UpperField(serializers.CharField):
 
 
 def define_serializer(base):
-    """Return a serializer with the same fields for each base class."""
+    """Return a serializer with nested ones, all derived from the base class."""
 
     class Size(base):
         width = serializers.IntegerField()

@@ -4,7 +4,7 @@ from tests.conftest import run_agentlens
 
 
 @pytest.fixture
-def live(transactional_db):
-    """AgentLens itself, served; `server` is somebody else here."""
-    with run_agentlens() as address:
-        yield address
+def agentlens_url(transactional_db):
+    """Run AgentLens; yield its base URL."""
+    with run_agentlens() as url:
+        yield url

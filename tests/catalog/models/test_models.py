@@ -273,4 +273,4 @@ def test_str_returns_display_text():
 def test_capability_of_unregistered_kind_is_not_discoverable():
     assert CapabilityFactory(kind="a2a.skill").discoverable
     assert not CapabilityFactory(kind="agent.feature").discoverable
-    assert not CapabilityFactory(kind="gone.kind").discoverable
+    assert not CapabilityFactory(kind="removed.kind").discoverable

@@ -145,7 +145,7 @@ def test_entry_deleted_during_probe_returns_404_from_api(
     editor, card_server, imported_entry
 ):
     card_server.routes["/card"] = delete_entries_and_reply
-    CatalogEntry.objects.update(asked_at=None)
+    CatalogEntry.objects.update(probe_requested_at=None)
     response = editor.post(f"/api/v1/catalog/{imported_entry.pk}/probe")
 
     assert_error_response(response, 404, "ENTRY_NOT_FOUND")
@@ -155,7 +155,7 @@ def test_entry_deleted_during_probe_returns_404_from_page(
     editor_client, card_server, imported_entry
 ):
     card_server.routes["/card"] = delete_entries_and_reply
-    CatalogEntry.objects.update(asked_at=None)
+    CatalogEntry.objects.update(probe_requested_at=None)
 
     assert editor_client.post(f"/catalog/{imported_entry.pk}/probe").status_code == 404
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def due_entry(imported_entry):
-    """Return an due_entry entry that is due for a refresh."""
+    """Return an imported entry that is due for a refresh."""
     make_due()
     return imported_entry
 

@@ -257,9 +257,9 @@ def test_renamed_provider_is_found_by_new_name_only():
 
 
 def test_deleting_entry_deletes_its_text():
-    CatalogEntryFactory(display_name="Gone").delete()
+    CatalogEntryFactory(display_name="Deleted").delete()
 
-    assert find_names("gone") == set()
+    assert find_names("deleted") == set()
     assert not EntryText.objects.exists()
 
 

@@ -16,7 +16,7 @@ ENTRY_COLUMNS = {field.name for field in CatalogEntry._meta.concrete_fields}
 SCHEDULE_COLUMNS = {
     "next_probe_at",
     "next_refresh_at",
-    "asked_at",
+    "probe_requested_at",
     "definition_problem",
 }
 

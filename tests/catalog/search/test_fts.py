@@ -119,10 +119,10 @@ def test_migrations_are_reversible():
 def test_update_keeps_fts_table_consistent():
     """Separate delete and insert triggers would corrupt the table."""
     CatalogEntryFactory(offers=["a2a.skill", "mcp.tool"])
-    SearchRow.objects.update(text="wholly new words")
+    SearchRow.objects.update(text="entirely new text")
     check_integrity()
 
-    assert (count_matches("wholly"), count_matches("skill")) == (2, 0)
+    assert (count_matches("entirely"), count_matches("skill")) == (2, 0)
 
 
 @on_sqlite

@@ -131,7 +131,7 @@ def test_detail_lists_agents_with_their_descriptions_in_any_status(
         ("Sleeper", "Translate text quickly"),
     ]
     html = response.content.decode()
-    assert "3 agents in any status" in html
+    assert "3 agents (all statuses)" in html
     assert "Offline" in html
 
 

@@ -1,4 +1,4 @@
-"""The registry's pages: who takes traffic for what, and why."""
+"""The pages of the registry."""
 
 import re
 import time
@@ -17,100 +17,78 @@ from routing.metrics import Report, RequestOutcome, record_report
 from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import CatalogEntryFactory, UserFactory
 from tests.probes import failure
-from tests.routing.factories import RegistrationFactory
+from tests.routing.factories import RegistrationFactory, create_registration
 
 pytestmark = pytest.mark.django_db
 
-INDEX = "/registry"
-PAGE = "/registry/data-analysis"
+INDEX_URL = "/registry"
+CAPABILITY_URL = "/registry/data-analysis"
 HOSTILE = '"><script>alert(1)</script>{{ 7|add:7 }}'
-# To know a session: itself, its user, and what that may do.
-WHO = 3
+# The session, its user and the permissions of the user.
+AUTHENTICATION_QUERIES = 3
 
 
-def session_of(role):
-    browser = Client()
-    browser.force_login(UserFactory(role=role))
-    return browser
-
-
-@pytest.fixture
-def reader(db):
-    return session_of("Viewer")
-
-
-@pytest.fixture
-def editor(db):
-    return session_of("Editor")
-
-
-def offered_by(name, status=Status.ACTIVE, load=None, **members):
-    """An offer of an agent with this name, as callers told of its load."""
-    entry = CatalogEntryFactory(display_name=name, status=status)
-    if load is not None:
-        members |= {"load_score": load, "load_score_at": timezone.now()}
-    return RegistrationFactory(entry=entry, **members)
-
-
-def text_of(answer):
-    """What one reads: without marks, and each space once."""
-    assert answer.status_code == 200
-    words = re.sub(r"<[^>]*>", " ", answer.content.decode())
+def get_text(response):
+    """Return the text of the page, without tags and repeated spaces."""
+    assert response.status_code == 200
+    words = re.sub(r"<[^>]*>", " ", response.content.decode())
     return " ".join(unescape(words).split())
 
 
-def rows(answer):
-    """The cells of each row, as one reads them."""
-    page = answer.content.decode()
-    cells = [
+def get_rows(response):
+    """Return the texts of the table cells, row by row."""
+    page = response.content.decode()
+    rows_of_cells = [
         re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
         for row in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
     ]
-    plain = [
+    texts = [
         [" ".join(unescape(re.sub(r"<[^>]*>", " ", cell)).split()) for cell in row]
-        for row in cells
+        for row in rows_of_cells
     ]
-    return [row for row in plain if row]
+    return [row for row in texts if row]
 
 
-def names(answer):
-    return re.findall(r'class="group-name">([^<]*)<', answer.content.decode())
+def get_capability_names(response):
+    return re.findall(r'class="group-name">([^<]*)<', response.content.decode())
 
 
-def change(browser, one, **fields):
-    values = {"priority": one.priority, "intent": one.intent} | fields
-    form = {f"{one.pk}-{name}": value for name, value in values.items()}
-    return browser.post(f"/registry/{one.pk}/change", form, follow=True)
+def submit_change(client, registration, **fields):
+    values = {"priority": registration.priority, "intent": registration.intent} | fields
+    form = {f"{registration.pk}-{name}": value for name, value in values.items()}
+    return client.post(f"/registry/{registration.pk}/change", form, follow=True)
 
 
 @pytest.fixture
 def providers():
-    """Two that take traffic, one that is away and one that drains."""
-    quick = offered_by("Quick", priority=100, load=0.3, version="2.0.0")
+    """Create two available providers, an offline and a draining one."""
+    fast = create_registration("Fast", priority=100, load=0.3, version="2.0.0")
     gauges = {"concurrent_requests": 2, "queue_depth": 7}
     record_report(
-        quick.pk,
+        fast.pk,
         Report([RequestOutcome(True, 120), RequestOutcome(False, 80)] * 5, gauges),
     )
-    slow = offered_by("Slow", priority=80)
+    slow = create_registration("Slow", priority=80)
     record_probe(slow.entry, failure())
     return {
-        "quick": quick,
+        "fast": fast,
         "slow": slow,
-        "away": offered_by("Away", Status.OFFLINE, priority=900),
-        "drained": offered_by("Drained", priority=500, intent=DesiredState.DRAINING),
+        "offline": create_registration("Offline", Status.OFFLINE, priority=900),
+        "draining": create_registration(
+            "Draining", priority=500, intent=DesiredState.DRAINING
+        ),
     }
 
 
-def test_the_index_shows_every_provider_with_its_figures(reader, providers):
-    answer = reader.get(INDEX)
-    page, [first, second, *others] = text_of(answer), rows(answer)
+def test_index_shows_metrics_of_each_provider(viewer_client, providers):
+    response = viewer_client.get(INDEX_URL)
+    page, [first, second, *remaining] = get_text(response), get_rows(response)
 
-    assert names(answer) == ["data-analysis"]
+    assert get_capability_names(response) == ["data-analysis"]
     assert "1 capability" in page
     assert "1 of 4 healthy" in page
     assert first == [
-        "Quick 2.0.0",
+        "Fast 2.0.0",
         "Healthy",
         "100",
         "0.3 2 running 7 queued",
@@ -122,84 +100,87 @@ def test_the_index_shows_every_provider_with_its_figures(reader, providers):
     ]
     assert second[1:3] == ["Degraded HTTP 503, 1 time in a row", "80"]
     assert second[3:8] == ["–", "–", "0 %", "0", "0 %"]
-    assert [(row[0], row[1]) for row in others] == [
-        ("Away 1.0.0", "Unhealthy"),
-        ("Drained 1.0.0", "Healthy draining"),
+    assert [(row[0], row[1]) for row in remaining] == [
+        ("Offline 1.0.0", "Unhealthy"),
+        ("Draining 1.0.0", "Healthy draining"),
     ]
 
 
-def test_search_is_by_a_part_of_the_name(reader):
+def test_search_matches_part_of_name(viewer_client):
     for name in ("data-analysis", "image-processing", "data-processing"):
         RegistrationFactory(capability=name)
 
-    assert names(reader.get(INDEX, {"q": " DATA "})) == [
+    assert get_capability_names(viewer_client.get(INDEX_URL, {"q": " DATA "})) == [
         "data-analysis",
         "data-processing",
     ]
-    assert names(reader.get(INDEX, {"q": "-"})) == sorted(
+    assert get_capability_names(viewer_client.get(INDEX_URL, {"q": "-"})) == sorted(
         ["data-analysis", "image-processing", "data-processing"]
     )
-    for wild in ("%", "_", "x" * 5000, "\\"):
-        assert names(reader.get(INDEX, {"q": wild})) == []
+    for query in ("%", "_", "x" * 5000, "\\"):
+        assert get_capability_names(viewer_client.get(INDEX_URL, {"q": query})) == []
 
 
-def test_no_character_breaks_a_page(reader, providers):
-    for place in (
-        f"{INDEX}?q=%00",
-        f"{INDEX}?page=x",
-        f"{INDEX}?page=99999",
-        f"{PAGE}?version=%00",
-        f"{PAGE}?metadata=%00&strategy=%00",
-        f"{PAGE}?strategy=nonsense&version=" + "9" * 500,
+def test_unusual_parameters_do_not_break_pages(viewer_client, providers):
+    for url in (
+        f"{INDEX_URL}?q=%00",
+        f"{INDEX_URL}?page=x",
+        f"{INDEX_URL}?page=99999",
+        f"{CAPABILITY_URL}?version=%00",
+        f"{CAPABILITY_URL}?metadata=%00&strategy=%00",
+        f"{CAPABILITY_URL}?strategy=nonsense&version=" + "9" * 500,
     ):
-        assert reader.get(place).status_code == 200, place
-    for place in ("/registry/%00", "/registry/no%20such", "/registry/" + "x" * 2000):
-        assert reader.get(place).status_code == 404, place
+        assert viewer_client.get(url).status_code == 200, url
+    for url in ("/registry/%00", "/registry/no%20such", "/registry/" + "x" * 2000):
+        assert viewer_client.get(url).status_code == 404, url
 
 
-def test_htmx_is_answered_with_the_part_alone(reader, providers):
-    for place in (INDEX, PAGE):
-        part = reader.get(place, headers={"HX-Request": "true"})
-        assert "<html" not in part.content.decode()
-        assert "Quick" in part.content.decode()
-        assert "HX-Request" in part["Vary"]
+def test_htmx_request_returns_partial(viewer_client, providers):
+    for url in (INDEX_URL, CAPABILITY_URL):
+        response = viewer_client.get(url, headers={"HX-Request": "true"})
+        assert "<html" not in response.content.decode()
+        assert "Fast" in response.content.decode()
+        assert "HX-Request" in response["Vary"]
 
 
-def test_an_empty_registry_says_how_to_fill_it(reader):
-    page = text_of(reader.get(INDEX))
+def test_empty_registry_explains_how_to_register(viewer_client):
+    page = get_text(viewer_client.get(INDEX_URL))
 
     assert "No registrations yet" in page
     assert "Clear search" not in page
 
 
-def test_a_search_that_finds_nothing_can_be_cleared(reader, providers):
-    answer = reader.get(INDEX, {"q": "nonsense"})
+def test_search_without_results_links_to_clear_search(viewer_client, providers):
+    response = viewer_client.get(INDEX_URL, {"q": "nonsense"})
 
-    assert "No capabilities found" in text_of(answer)
-    assert b'href="/registry">Clear search' in answer.content
+    assert "No capabilities found" in get_text(response)
+    assert b'href="/registry">Clear search' in response.content
 
 
-def test_many_capabilities_come_in_pages(reader):
+def test_index_is_paginated(viewer_client):
     entry = CatalogEntryFactory()
     for n in range(30):
         RegistrationFactory(entry=entry, capability=f"task-{n:02}")
-    first, second = reader.get(INDEX), reader.get(INDEX, {"page": 2})
+    first, second = (
+        viewer_client.get(INDEX_URL),
+        viewer_client.get(INDEX_URL, {"page": 2}),
+    )
 
-    assert names(first) == [f"task-{n:02}" for n in range(25)]
-    assert names(second) == [f"task-{n:02}" for n in range(25, 30)]
-    assert "30 capabilities" in text_of(first)
-
-
-def test_what_has_drained_is_gone_before_the_sweep(reader):
-    offered_by("Gone", drain_until=timezone.now())
-
-    assert "No registrations yet" in text_of(reader.get(INDEX))
-    assert reader.get(PAGE).status_code == 404
+    assert get_capability_names(first) == [f"task-{n:02}" for n in range(25)]
+    assert get_capability_names(second) == [f"task-{n:02}" for n in range(25, 30)]
+    assert "30 capabilities" in get_text(first)
 
 
-NO_TRAFFIC = [
-    ["Away 1.0.0", "Unhealthy", "0", "Receives no requests"],
-    ["Drained 1.0.0", "Healthy draining", "0", "Receives no requests"],
+def test_drained_registration_is_hidden_before_cleanup(viewer_client):
+    create_registration("Gone", drain_until=timezone.now())
+
+    assert "No registrations yet" in get_text(viewer_client.get(INDEX_URL))
+    assert viewer_client.get(CAPABILITY_URL).status_code == 404
+
+
+UNAVAILABLE_ROWS = [
+    ["Offline 1.0.0", "Unhealthy", "0", "Receives no requests"],
+    ["Draining 1.0.0", "Healthy draining", "0", "Receives no requests"],
 ]
 
 
@@ -210,7 +191,7 @@ NO_TRAFFIC = [
             "priority",
             [
                 [
-                    "Quick 2.0.0",
+                    "Fast 2.0.0",
                     "Healthy",
                     "70",
                     "Priority 100 × health 1 (healthy) × (1 − load 0.3)",
@@ -226,55 +207,68 @@ NO_TRAFFIC = [
         (
             "least_loaded",
             [
-                ["Quick 2.0.0", "Healthy", "0.70", "1 − load 0.3"],
+                ["Fast 2.0.0", "Healthy", "0.70", "1 − load 0.3"],
                 ["Slow 1.0.0", "Degraded", "1", "1 − load 0; degraded"],
             ],
         ),
         (
             "fastest_response",
             [
-                ["Quick 2.0.0", "Healthy", "10", "1 s ÷ response time 100 ms"],
+                ["Fast 2.0.0", "Healthy", "10", "1 s ÷ response time 100 ms"],
                 ["Slow 1.0.0", "Degraded", "0", "Response time unknown; degraded"],
             ],
         ),
     ],
 )
-def test_trying_shows_the_order_and_the_numbers(reader, providers, strategy, order):
-    answer = reader.get(PAGE, {"strategy": strategy})
+def test_preview_shows_order_scores_and_reasons(
+    viewer_client, providers, strategy, order
+):
+    response = viewer_client.get(CAPABILITY_URL, {"strategy": strategy})
 
-    assert "1 of 4 providers healthy" in text_of(answer)
-    expected = [*order, *NO_TRAFFIC]
-    assert rows(answer) == [[str(n), *row] for n, row in enumerate(expected, 1)]
+    assert "1 of 4 providers healthy" in get_text(response)
+    expected = [*order, *UNAVAILABLE_ROWS]
+    assert get_rows(response) == [[str(n), *row] for n, row in enumerate(expected, 1)]
 
 
-def test_trying_to_balance_shows_weights_and_moves_nothing(reader, providers):
-    first, second = (reader.get(PAGE, {"strategy": "load_balance"}) for _ in range(2))
+def test_preview_of_load_balance_does_not_advance_rotation(viewer_client, providers):
+    first, second = (
+        viewer_client.get(CAPABILITY_URL, {"strategy": "load_balance"})
+        for _ in range(2)
+    )
 
-    assert rows(first) == rows(second)
-    told = {row[1]: row[3:] for row in rows(first)}
-    assert told["Slow 1.0.0"] == [
+    assert get_rows(first) == get_rows(second)
+    reasons = {row[1]: row[3:] for row in get_rows(first)}
+    assert reasons["Slow 1.0.0"] == [
         "8000",
         "0 % share: priority 80 ÷ load 0.01; degraded",
     ]
-    assert told["Quick 2.0.0"] == [
+    assert reasons["Fast 2.0.0"] == [
         "333.33",
         "Next in rotation (100 % share): priority 100 ÷ load 0.3",
     ]
     assert rotation.peek_turn("data-analysis") == 1
 
 
-def test_a_trial_by_version_and_metadata(reader):
-    offered_by("Plain", metadata={"supported_formats": ["csv", "json"]})
-    offered_by("Newer", version="2.0.0", metadata={"supported_formats": ["csv"]})
+def test_preview_filters_by_version_and_metadata(viewer_client):
+    create_registration("Plain", metadata={"supported_formats": ["csv", "json"]})
+    create_registration(
+        "Newer", version="2.0.0", metadata={"supported_formats": ["csv"]}
+    )
 
-    def found(**asked):
-        return [row[1].split()[0] for row in rows(reader.get(PAGE, asked))]
+    def get_agent_names(**query):
+        return [
+            row[1].split()[0]
+            for row in get_rows(viewer_client.get(CAPABILITY_URL, query))
+        ]
 
-    assert found(version="2.0.0") == ["Newer"]
-    assert found(metadata='{"supported_formats": "json"}') == ["Plain"]
-    assert set(found(metadata='{"supported_formats": ["csv"]}')) == {"Plain", "Newer"}
-    nobody = reader.get(PAGE, {"version": "3.0.0"})
-    assert "No provider matches this version and metadata." in text_of(nobody)
+    assert get_agent_names(version="2.0.0") == ["Newer"]
+    assert get_agent_names(metadata='{"supported_formats": "json"}') == ["Plain"]
+    assert set(get_agent_names(metadata='{"supported_formats": ["csv"]}')) == {
+        "Plain",
+        "Newer",
+    }
+    response = viewer_client.get(CAPABILITY_URL, {"version": "3.0.0"})
+    assert "No provider matches this version and metadata." in get_text(response)
 
 
 @pytest.mark.parametrize(
@@ -287,176 +281,191 @@ def test_a_trial_by_version_and_metadata(reader):
     ],
     ids=["no JSON", "no object", "too deep", "repeated"],
 )
-def test_a_bad_metadata_filter_is_told_at_its_field(reader, providers, text, message):
-    answer = reader.get(PAGE, {"metadata": text})
+def test_invalid_metadata_filter_is_shown_as_form_error(
+    viewer_client, providers, text, message
+):
+    response = viewer_client.get(CAPABILITY_URL, {"metadata": text})
 
-    assert message in text_of(answer)
-    assert len(rows(answer)) == 4
-
-
-def test_after_a_change_one_sees_what_one_was_looking_at(editor, providers):
-    one = providers["quick"]
-    place = f"/registry/{one.pk}/change?strategy=load_balance"
-    sent = {f"{one.pk}-priority": 7, f"{one.pk}-intent": "draining"}
-    answer = editor.post(place, sent, follow=True)
-
-    assert answer.redirect_chain == [(f"{PAGE}?strategy=load_balance", 302)]
-    told = "Quick receives no new requests and will be removed in 60 s."
-    assert told in text_of(answer)
+    assert message in get_text(response)
+    assert len(get_rows(response)) == 4
 
 
-def test_whoever_comes_there_by_a_login_is_led_to_the_registry(editor, providers):
-    answer = editor.get(f"/registry/{providers['quick'].pk}/change")
+def test_update_redirects_to_previewed_strategy(editor_client, providers):
+    registration = providers["fast"]
+    url = f"/registry/{registration.pk}/change?strategy=load_balance"
+    data = {f"{registration.pk}-priority": 7, f"{registration.pk}-intent": "draining"}
+    response = editor_client.post(url, data, follow=True)
 
-    assert (answer.status_code, answer["Location"]) == (302, "/registry")
+    assert response.redirect_chain == [(f"{CAPABILITY_URL}?strategy=load_balance", 302)]
+    message = "Fast receives no new requests and will be removed in 60 s."
+    assert message in get_text(response)
 
 
-def test_editors_change_priority_and_status(editor, providers):
-    one = providers["quick"]
-    answer = change(editor, one, priority=7, intent="inactive")
-    assert answer.redirect_chain == [(PAGE, 302)]
-    assert "Quick was updated." in text_of(answer)
-    one.refresh_from_db()
-    assert (one.priority, one.intent) == (7, "inactive")
+def test_get_of_change_url_redirects_to_index(editor_client, providers):
+    response = editor_client.get(f"/registry/{providers['fast'].pk}/change")
 
-    change(editor, one, intent="active")
-    one.refresh_from_db()
-    assert one.intent == "active"
+    assert (response.status_code, response["Location"]) == (302, "/registry")
+
+
+def test_editor_updates_priority_and_status(editor_client, providers):
+    registration = providers["fast"]
+    response = submit_change(editor_client, registration, priority=7, intent="inactive")
+    assert response.redirect_chain == [(CAPABILITY_URL, 302)]
+    assert "Fast was updated." in get_text(response)
+    registration.refresh_from_db()
+    assert (registration.priority, registration.intent) == (7, "inactive")
+
+    submit_change(editor_client, registration, intent="active")
+    registration.refresh_from_db()
+    assert registration.intent == "active"
 
 
 @pytest.mark.parametrize("priority", ["-1", "1001", "", "many", "1e3"])
-def test_a_priority_that_is_none_changes_nothing_and_is_told(
-    editor, providers, priority
+def test_invalid_priority_changes_nothing_and_shows_error(
+    editor_client, providers, priority
 ):
-    one = providers["quick"]
-    answer = change(editor, one, priority=priority)
+    registration = providers["fast"]
+    response = submit_change(editor_client, registration, priority=priority)
 
-    assert "Priority: " in text_of(answer)
-    one.refresh_from_db()
-    assert one.priority == 100
-
-
-def test_a_status_only_checks_may_tell_cannot_be_set(editor, providers):
-    answer = change(editor, providers["quick"], intent="unhealthy")
-
-    assert "Status: Select a valid choice" in text_of(answer)
+    assert "Priority: " in get_text(response)
+    registration.refresh_from_db()
+    assert registration.priority == 100
 
 
-def test_saving_another_priority_does_not_undo_a_drain(editor):
-    """The form was drawn before somebody else let it drain."""
-    one = offered_by("Quick")
-    drawn = CapabilityRegistration.objects.get(pk=one.pk)
-    service.unregister(one, drain=True)
-    page = editor.get(PAGE).content.decode()
+def test_unhealthy_status_cannot_be_set(editor_client, providers):
+    response = submit_change(editor_client, providers["fast"], intent="unhealthy")
+
+    assert "Status: Select a valid choice" in get_text(response)
+
+
+def test_saving_priority_does_not_cancel_draining(editor_client):
+    """Another user started draining after the form was loaded."""
+    registration = create_registration("Fast")
+    stale = CapabilityRegistration.objects.get(pk=registration.pk)
+    service.unregister(registration, drain=True)
+    page = editor_client.get(CAPABILITY_URL).content.decode()
     assert '<option value="draining" selected>' in page
-    drawn.intent = DesiredState.DRAINING
-    change(editor, drawn, priority=9)
+    stale.intent = DesiredState.DRAINING
+    submit_change(editor_client, stale, priority=9)
 
-    one.refresh_from_db()
-    assert (one.priority, one.intent) == (9, "draining")
-    assert one.drain_until is not None
+    registration.refresh_from_db()
+    assert (registration.priority, registration.intent) == (9, "draining")
+    assert registration.drain_until is not None
 
 
-def test_changing_what_is_gone_is_told(editor):
-    gone = offered_by("Gone", drain_until=timezone.now())
+def test_update_of_drained_registration_shows_error(editor_client):
+    drained = create_registration("Gone", drain_until=timezone.now())
 
-    answer = change(editor, gone)
-    assert answer.redirect_chain[-1][0] == INDEX
-    assert "This registration no longer exists." in answer.content.decode()
-    assert editor.get(f"/registry/{gone.pk}/change").status_code == 302
+    response = submit_change(editor_client, drained)
+    assert response.redirect_chain[-1][0] == INDEX_URL
+    assert "This registration no longer exists." in response.content.decode()
+    assert editor_client.get(f"/registry/{drained.pk}/change").status_code == 302
 
 
 @pytest.mark.usefixtures("providers")
-def test_what_no_name_can_hold_is_nobodys(editor):
-    assert editor.get("/registry/find-it%00").status_code == 404
-    assert editor.post("/registry/%00/change").status_code == 302
+def test_nul_in_path_is_not_found(editor_client):
+    assert editor_client.get("/registry/find-it%00").status_code == 404
+    assert editor_client.post("/registry/%00/change").status_code == 302
 
 
-def test_a_load_of_many_digits_takes_little_room(reader):
-    one = offered_by("Third", load=1 / 3)
+def test_load_is_rounded_to_two_digits(viewer_client):
+    registration = create_registration("Third", load=1 / 3)
 
-    assert rows(reader.get(INDEX))[0][3] == "0.33", one
-
-
-def test_viewers_see_no_form_and_may_not_change(reader, editor, providers):
-    assert b"/change" in editor.get(PAGE).content
-    assert b"/change" not in reader.get(PAGE).content
-    assert change(reader, providers["quick"], priority=1).status_code == 403
-    providers["quick"].refresh_from_db()
-    assert providers["quick"].priority == 100
+    assert get_rows(viewer_client.get(INDEX_URL))[0][3] == "0.33", registration
 
 
-def test_strangers_are_sent_to_the_login_and_back(client, providers):
-    for place in (INDEX, PAGE):
-        answer = client.get(place)
-        assert (answer.status_code, answer["Location"]) == (302, f"/login?next={place}")
-    answer = client.post(f"/registry/{providers['quick'].pk}/change", {})
-    assert answer.status_code == 302
+def test_update_as_viewer_returns_403(viewer_client, editor_client, providers):
+    assert b"/change" in editor_client.get(CAPABILITY_URL).content
+    assert b"/change" not in viewer_client.get(CAPABILITY_URL).content
+    assert (
+        submit_change(viewer_client, providers["fast"], priority=1).status_code == 403
+    )
+    providers["fast"].refresh_from_db()
+    assert providers["fast"].priority == 100
 
 
-def test_somebody_without_a_role_may_not(providers):
-    nobody = session_of("")
-    for place in (INDEX, PAGE):
-        assert nobody.get(place).status_code == 403
+def test_anonymous_request_redirects_to_login(client, providers):
+    for url in (INDEX_URL, CAPABILITY_URL):
+        response = client.get(url)
+        assert (response.status_code, response["Location"]) == (
+            302,
+            f"/login?next={url}",
+        )
+    response = client.post(f"/registry/{providers['fast'].pk}/change", {})
+    assert response.status_code == 302
 
 
-def test_where_everybody_may_read_nobody_unknown_may_write(client, settings, providers):
+def test_user_without_role_gets_403(client_with_role, providers):
+    client = client_with_role()
+    for url in (INDEX_URL, CAPABILITY_URL):
+        assert client.get(url).status_code == 403
+
+
+def test_anonymous_read_setting_does_not_allow_updates(client, settings, providers):
     settings.AGENTLENS_ANONYMOUS_READ = True
-    assert "Quick" in text_of(client.get(PAGE))
-    assert "Save" not in text_of(client.get(PAGE))
-    assert change(client, providers["quick"]).redirect_chain[0][0].startswith("/login")
+    assert "Fast" in get_text(client.get(CAPABILITY_URL))
+    assert "Save" not in get_text(client.get(CAPABILITY_URL))
+    assert (
+        submit_change(client, providers["fast"])
+        .redirect_chain[0][0]
+        .startswith("/login")
+    )
 
 
-def test_changing_needs_the_forms_token(providers):
-    browser = Client(enforce_csrf_checks=True)
-    browser.force_login(UserFactory(role="Editor"))
+def test_update_without_csrf_token_returns_403(providers):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(UserFactory(role="Editor"))
 
-    assert change(browser, providers["quick"], priority=1).status_code == 403
+    assert submit_change(client, providers["fast"], priority=1).status_code == 403
 
 
-def test_what_strangers_wrote_is_text(editor):
-    one = offered_by(HOSTILE, version=HOSTILE, metadata={HOSTILE: HOSTILE})
-    asked = {"metadata": HOSTILE, "version": HOSTILE, "strategy": HOSTILE}
-    for answer in (
-        editor.get(INDEX),
-        editor.get(INDEX, {"q": HOSTILE}),
-        editor.get(PAGE),
-        editor.get(PAGE, asked),
-        change(editor, one, priority=1),
-        change(editor, one, priority=HOSTILE),
+def test_hostile_text_is_escaped(editor_client):
+    registration = create_registration(
+        HOSTILE, version=HOSTILE, metadata={HOSTILE: HOSTILE}
+    )
+    query = {"metadata": HOSTILE, "version": HOSTILE, "strategy": HOSTILE}
+    for response in (
+        editor_client.get(INDEX_URL),
+        editor_client.get(INDEX_URL, {"q": HOSTILE}),
+        editor_client.get(CAPABILITY_URL),
+        editor_client.get(CAPABILITY_URL, query),
+        submit_change(editor_client, registration, priority=1),
+        submit_change(editor_client, registration, priority=HOSTILE),
     ):
-        assert b"<script>alert" not in answer.content
+        assert b"<script>alert" not in response.content
 
 
-def test_a_page_is_never_remembered_for_others(reader, providers):
-    assert "Cookie" in reader.get(PAGE)["Vary"]
+def test_page_varies_on_cookie(viewer_client, providers):
+    assert "Cookie" in viewer_client.get(CAPABILITY_URL)["Vary"]
 
 
-def queries(browser, place):
+def count_queries(client, url):
     with CaptureQueriesContext(connection) as captured:
-        assert browser.get(place).status_code == 200
-    return len(captured) - WHO
+        assert client.get(url).status_code == 200
+    return len(captured) - AUTHENTICATION_QUERIES
 
 
 @pytest.mark.parametrize(
-    ("role", "place", "expected"),
+    ("role", "url", "expected"),
     [
-        # How many, which, and all their providers.
-        ("Viewer", INDEX, 3),
-        ("Viewer", f"{INDEX}?q=a", 3),
-        # The providers; for an editor once more, with their forms.
-        ("Viewer", PAGE, 1),
-        ("Viewer", f"{PAGE}?strategy=least_loaded", 1),
-        ("Editor", PAGE, 2),
+        # The number of capabilities, their names, and their providers.
+        ("Viewer", INDEX_URL, 3),
+        ("Viewer", f"{INDEX_URL}?q=a", 3),
+        # The providers, and a second query for the forms of an editor.
+        ("Viewer", CAPABILITY_URL, 1),
+        ("Viewer", f"{CAPABILITY_URL}?strategy=least_loaded", 1),
+        ("Editor", CAPABILITY_URL, 2),
     ],
 )
-def test_a_page_takes_as_many_queries_for_many_as_for_few(role, place, expected):
-    browser, counts = session_of(role), []
-    for n in (2, 20):
-        for _ in range(n):
-            one = offered_by("Agent")
-            one.request_seconds.create(second=int(time.time()), total=1)
-            RegistrationFactory(entry=one.entry, capability=f"a-task-{_}")
-        counts.append(queries(browser, place))
+def test_query_count_is_independent_of_number_of_providers(
+    client_with_role, role, url, expected
+):
+    client, counts = client_with_role(role), []
+    for count in (2, 20):
+        for n in range(count):
+            registration = create_registration("Agent")
+            registration.request_seconds.create(second=int(time.time()), total=1)
+            RegistrationFactory(entry=registration.entry, capability=f"a-task-{n}")
+        counts.append(count_queries(client, url))
 
     assert counts == [expected, expected]

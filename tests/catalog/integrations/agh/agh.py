@@ -12,7 +12,8 @@ from capabilities.protocols.agh.envelopes import Envelope
 from capabilities.protocols.agh.identifiers import build_endpoint
 from catalog.integrations.agh.directory import iter_peers_with_documents
 from catalog.integrations.agh.inbox import process_envelope
-from catalog.models import CatalogEntry, compute_agent_key
+from catalog.integrations.agh.models import SeenEnvelope
+from catalog.models import AgentType, Capability, CatalogEntry, compute_agent_key
 from tests.api_errors import assert_error_response
 
 ENVELOPES_URL = "/api/v1/agh/envelopes"
@@ -134,6 +135,12 @@ def get_malformed_path(client, envelope) -> str:
     """Assert that the envelope is malformed; return the JSON path of the error."""
     body = assert_rejected(client, envelope, 400, "INVALID_BODY", "malformed")
     return body["details"]["path"]
+
+
+def count_stored_rows() -> int:
+    """Return the number of rows that processing an envelope may add."""
+    tables = (AgentType, Capability, CatalogEntry, SeenEnvelope)
+    return sum(table.objects.count() for table in tables)
 
 
 def get_entry(peer_id="designer", channel="builders") -> CatalogEntry:

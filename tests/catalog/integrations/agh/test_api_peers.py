@@ -202,7 +202,7 @@ def test_transfer_is_of_requested_channel_or_of_latest_greet(editor):
 @pytest.mark.parametrize(
     "path",
     [
-        "nobody",
+        "unknown",
         "designer?channel=elsewhere",
         "DESIGNER",
         "esigner",
@@ -372,7 +372,7 @@ def test_transfer_of_capability_without_document_returns_404(editor, capability_
 
 def test_transfer_of_unknown_peer_returns_404(editor):
     assert_error_response(
-        editor.get(build_transfer_url("a", "nobody")), 404, "PEER_NOT_FOUND"
+        editor.get(build_transfer_url("a", "unknown")), 404, "PEER_NOT_FOUND"
     )
 
 

@@ -11,7 +11,7 @@ from capabilities.protocols.agh.envelopes import ENVELOPE_MEMBERS
 from catalog.integrations.agh.local_files import import_directory
 from catalog.integrations.agh.models import SeenEnvelope
 from catalog.models import CatalogEntry
-from tests.capabilities.protocols.agh.test_round_trips import EXTS
+from tests.capabilities.protocols.agh.test_round_trips import exts
 
 from .agh import (
     BRIEF_KEY,
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 
 def exclude_members(names):
     """Return a strategy for objects without the members that have a meaning."""
-    return EXTS.map(lambda ext: {key: ext[key] for key in ext if key not in names})
+    return exts.map(lambda ext: {key: ext[key] for key in ext if key not in names})
 
 
 def without_members(document: dict, names) -> dict:
@@ -47,7 +47,7 @@ database_settings = settings(
 
 @database_settings
 @given(
-    ext=EXTS,
+    ext=exts,
     members=exclude_members(ENVELOPE_MEMBERS),
     body_members=exclude_members({"capability"}),
     document_members=exclude_members({*WIRE_MEMBERS}),
@@ -80,7 +80,7 @@ def test_relayed_transfer_keeps_unknown_members(
 @given(
     ext=exclude_members({BRIEF_KEY}),
     members=exclude_members({*PEER_CARD_MEMBERS, "channel"}),
-    brief=EXTS,
+    brief=exts,
 )
 def test_card_keeps_unknown_members(editor, ext, members, brief):
     CatalogEntry.objects.all().delete()

@@ -12,7 +12,6 @@ from .agh import (
     BRIEF_KEY,
     CATALOG_KEY,
     SIZE_LIMIT,
-    WRONG_DIGEST,
     assert_rejected,
     build_card,
     build_catalog_request_ext,
@@ -21,14 +20,9 @@ from .agh import (
     build_greet_from_card,
     build_transfer,
     build_whois,
-    build_whois_response,
-    fetch_transfer,
-    get_capabilities,
     get_catalog,
     get_catalog_ids,
-    get_documented_names,
     get_entry,
-    get_malformed_path,
     get_sender,
     post_envelope,
     send_envelopes,
@@ -38,17 +32,6 @@ from .agh import (
 pytestmark = pytest.mark.django_db
 
 HALF_SIZE_LIMIT = SIZE_LIMIT // 2
-
-
-@pytest.fixture
-def documented_peer(editor):
-    """Greet as a peer with capabilities b, a and c, of which a and c have documents."""
-    send_envelopes(
-        editor,
-        build_greet("b", "a", "c"),
-        build_transfer(build_document("c")),
-        build_transfer(build_document("a")),
-    )
 
 
 def get_broadcast_senders(client, query="", **members) -> list[str]:
@@ -337,112 +320,6 @@ def test_response_of_exactly_the_size_limit_is_returned(editor):
         ).status_code
         == 413
     )
-
-
-def test_received_response_stores_card_and_documents(editor):
-    document = build_document("a", acme={"x": 1})
-    assert (
-        send_envelopes(editor, build_whois_response(build_card("a", "b"), document))
-        == []
-    )
-
-    assert get_entry().status == Status.ACTIVE
-    assert get_capabilities()["a"]["document"] == document
-    assert get_capabilities()["a"]["verified"]
-    assert get_documented_names() == {"a"}
-
-
-def test_received_response_adds_documents_of_known_peer(editor):
-    send_envelopes(
-        editor,
-        build_greet("a", "b"),
-        build_whois_response(build_card("a", "b"), build_document("b")),
-    )
-
-    assert get_documented_names() == {"b"}
-    assert set(get_capabilities()) == {"a", "b"}
-
-
-def test_received_response_with_wrong_digest_stores_nothing(editor):
-    send_envelopes(
-        editor, build_greet("a", "b"), build_transfer(build_document("a", version="1"))
-    )
-    documents = [
-        build_document("a", version="2", digest=WRONG_DIGEST),
-        build_document("b"),
-    ]
-    response = build_whois_response(build_card("a", "b"), *documents)
-    assert_rejected(editor, response, 422, "VERIFICATION_FAILED", "verification_failed")
-
-    assert get_documented_names() == {"a"}
-    assert get_capabilities()["a"]["document"]["version"] == "1"
-
-
-@pytest.mark.parametrize(
-    "catalog",
-    [None, [], {}, {"capabilities": None}, {"capabilities": [1, {}]}],
-    ids=json.dumps,
-)
-def test_received_response_with_malformed_catalog_is_rejected(editor, catalog):
-    path = get_malformed_path(
-        editor, build_whois_response(build_card("a"), ext={CATALOG_KEY: catalog})
-    )
-
-    assert path.startswith(f"$.ext['{CATALOG_KEY}']")
-    assert not CatalogEntry.objects.exists()
-
-
-def test_filtered_catalog_keeps_other_documents(documented_peer, editor):
-    send_envelopes(
-        editor, build_whois_response(build_card("b", "a", "c"), build_document("b"))
-    )
-
-    assert get_documented_names() == {"a", "b", "c"}
-
-
-def test_narrowed_card_keeps_other_capabilities(documented_peer, editor):
-    """AGH's runtime reduces the card of a response to the requested capabilities."""
-    narrowed_card = build_card("a", display_name="New name")
-    send_envelopes(editor, build_whois_response(narrowed_card, build_document("a")))
-
-    assert set(get_capabilities()) == {"a", "b", "c"}
-    (response,) = send_envelopes(editor, build_whois(to="designer"))
-    card = response["body"]["peer_card"]
-    assert card["capabilities"] == ["b", "a", "c"]
-    assert [brief["id"] for brief in card["ext"][BRIEF_KEY]] == ["b", "a", "c"]
-    assert card["display_name"] == "New name"
-
-
-def test_empty_narrowed_card_keeps_capabilities(documented_peer, editor):
-    send_envelopes(editor, build_whois_response(build_card()))
-
-    assert get_documented_names() == {"a", "c"}
-    assert set(get_capabilities()) == {"a", "b", "c"}
-
-
-def test_document_without_digest_does_not_replace_verified_document(editor):
-    send_envelopes(
-        editor, build_greet("a"), build_transfer(build_document("a"), ext={"acme.x": 1})
-    )
-    document = build_document("a", outcome="Something else.")
-    del document["digest"]
-    send_envelopes(editor, build_whois_response(build_card("a"), document))
-
-    assert get_capabilities()["a"]["document"]["outcome"] == "a is done."
-    assert get_capabilities()["a"]["verified"]
-
-
-def test_document_without_digest_keeps_verification_and_ext(editor):
-    send_envelopes(
-        editor, build_greet("a"), build_transfer(build_document("a"), ext={"acme.x": 1})
-    )
-    document = build_document("a")
-    del document["digest"]
-    send_envelopes(editor, build_whois_response(build_card("a"), document))
-
-    assert get_capabilities()["a"]["verified"]
-    transfer = fetch_transfer(editor, "a")
-    assert transfer["ext"] == {"acme.x": 1}
 
 
 def test_display_name_query_is_case_sensitive(editor):

@@ -5,10 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections
 
-from capabilities.protocols.agh.errors import (
-    EnvelopeError,
-    ReasonCode,
-)
+from capabilities.protocols.agh.errors import EnvelopeError, ReasonCode
 from catalog.integrations.agh.directory import find_peer
 from catalog.models import CatalogEntry
 from tests.catalog.integrations.agh.agh import (

@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from capabilities.protocols.agh.errors import (
-    EnvelopeError,
-)
+from capabilities.protocols.agh.errors import EnvelopeError
 from catalog.integrations.agh.local_files import import_directory
 from tests.catalog.integrations.agh.agh import (
     WRONG_DIGEST,

@@ -80,11 +80,11 @@ def test_greet_removes_undocumented_capability_it_does_not_name():
 
 
 def test_new_brief_updates_description_of_undocumented_capability():
-    ext = {"agh.capabilities_brief": [{"id": "a", "summary": "New words."}]}
+    ext = {"agh.capabilities_brief": [{"id": "a", "summary": "New summary."}]}
     receive_envelopes(build_greet("a"), build_greet_from_card(build_card("a", ext=ext)))
 
     row = get_entry().agent_type.capabilities.get()
-    assert row.description == "New words."
+    assert row.description == "New summary."
 
 
 def test_documents_belong_to_one_peer_in_one_channel():
@@ -213,10 +213,10 @@ def test_returned_card_has_a_brief_for_each_capability(members):
 @pytest.mark.parametrize(
     "envelope",
     [
-        build_greet("a", to="nobody"),
-        build_transfer(build_document("a"), to="nobody"),
-        build_whois_response(build_card("a"), build_document("a"), to="nobody"),
-        build_envelope("say", {"text": "hello"}, to="nobody"),
+        build_greet("a", to="unknown"),
+        build_transfer(build_document("a"), to="unknown"),
+        build_whois_response(build_card("a"), build_document("a"), to="unknown"),
+        build_envelope("say", {"text": "hello"}, to="unknown"),
     ],
     ids=["greet", "transfer", "response", "say"],
 )

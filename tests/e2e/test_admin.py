@@ -1,3 +1,5 @@
+"""The admin and the API documentation."""
+
 import json
 
 import pytest
@@ -9,7 +11,7 @@ from tests.factories import card
 pytestmark = pytest.mark.e2e
 
 
-def register_by_pasting(page):
+def register_in_admin(page):
     page.goto("/admin/catalog/catalogentry/")
     page.click("text=Register an agent")
     page.fill("#id_definition", json.dumps(card(), indent=2))
@@ -20,12 +22,12 @@ def register_by_pasting(page):
 
 
 @pytest.mark.parametrize("javascript", [True, False])
-def test_a_curator_registers_and_deprecates_with_a_reason(
+def test_editor_registers_agent_and_deprecates_it_with_reason(
     open_page, log_in, javascript
 ):
     page = open_page(java_script_enabled=javascript)
     log_in(page, "Editor")
-    register_by_pasting(page)
+    register_in_admin(page)
 
     page.click("text=Deprecate…")
     page.fill("#id_reason", "Replaced by Polyglot")
@@ -38,7 +40,7 @@ def test_a_curator_registers_and_deprecates_with_a_reason(
     assert CatalogEntry.objects.get().status == Status.DEPRECATED
 
 
-def test_the_form_shows_every_error_at_its_place(open_page, log_in):
+def test_registration_form_shows_errors_with_paths(open_page, log_in):
     page = open_page()
     log_in(page, "Editor")
     page.goto("/admin/catalog/catalogentry/add/")
@@ -49,7 +51,7 @@ def test_the_form_shows_every_error_at_its_place(open_page, log_in):
     expect(page.locator("input[value=Register]")).to_have_count(0)
 
 
-def test_an_admin_makes_a_token_that_is_shown_once(open_page, log_in):
+def test_admin_creates_api_token_that_works(open_page, log_in):
     page = open_page()
     user = log_in(page, "Admin")
     page.goto("/admin/knox/authtoken/add/")
@@ -57,13 +59,13 @@ def test_an_admin_makes_a_token_that_is_shown_once(open_page, log_in):
     page.click("input[name=_save]")
 
     token = page.locator("#token").inner_text()
-    answer = page.request.get(
+    response = page.request.get(
         "/api/v1/catalog", headers={"Authorization": f"Bearer {token}"}
     )
-    assert answer.ok
+    assert response.ok
 
 
-def test_the_api_can_be_read_and_tried_in_the_browser(open_page, log_in):
+def test_api_documentation_lists_operations(open_page, log_in):
     page = open_page()
     log_in(page, "Viewer")
     page.goto("/api/v1/docs")

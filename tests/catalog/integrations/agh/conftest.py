@@ -1,0 +1,14 @@
+import pytest
+
+from .agh import build_document, build_greet, build_transfer, send_envelopes
+
+
+@pytest.fixture
+def documented_peer(editor):
+    """Greet as a peer with capabilities b, a and c, of which a and c have documents."""
+    send_envelopes(
+        editor,
+        build_greet("b", "a", "c"),
+        build_transfer(build_document("c")),
+        build_transfer(build_document("a")),
+    )

@@ -1,4 +1,4 @@
-# On a fresh machine: `make run` serves the demo catalog, `make test` proves the code.
+# `make run` serves the demo catalog, `make test` runs all checks and tests.
 
 PYTHON ?= python3
 PORT ?= 8000
@@ -7,7 +7,7 @@ export AGENTLENS_DATA_DIR ?= $(CURDIR)/data
 
 .PHONY: install run test lint types unit unit-services package e2e chromium bench lock schema
 
-# The stamp holds what was installed, so that a changed lock installs again.
+# Empty marker files: when a lock file is newer than its marker, make installs again.
 .venv/run: requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
@@ -57,7 +57,7 @@ e2e: .venv/dev chromium
 chromium:
 	@command -v "$${CHROMIUM:-chromium}" > /dev/null || .ci/apt-install chromium
 
-# SIZE=1M adds a catalog of a million capabilities, and a long wait.
+# SIZE=1M also measures a million capabilities; this takes long.
 bench: .venv/dev
 	$(BIN)/python -m bench $(SIZE)
 

@@ -29,9 +29,9 @@ def create_history(entry: CatalogEntry) -> None:
 
 
 def generate_probes(entry: CatalogEntry, now: datetime) -> Iterator[ProbeResult]:
-    """Yield one probe per hour, and two in the last days, the oldest first.
+    """Yield one probe per hour, and two per hour in the last days, oldest first.
 
-    After the last success follow as many failures as the entry has.
+    The last success is followed by as many failures as the entry has.
     """
     # Seeded, so that the history is the same every time.
     random = Random(entry.agent_key)  # noqa: S311 - no secret

@@ -38,7 +38,7 @@ class TokenForm(ModelForm):
         return expiry
 
     def save(self, commit: bool = True) -> AuthToken:
-        """Create the token, also if `commit` is false, and keep its secret."""
+        """Create the token, even if `commit` is false, and keep its secret."""
         expiry = self.cleaned_data["expiry"]
         lifetime = expiry - timezone.now() if expiry else knox_settings.TOKEN_TTL
         token, self.secret = AuthToken.objects.create(

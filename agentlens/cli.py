@@ -164,7 +164,7 @@ def shared_metrics_directory(workers: int) -> Iterator[None]:
 def probe(once: bool) -> None:
     """Probe agents when they are due.
 
-    Any number of these processes can share one database, also on several machines.
+    Any number of these processes can share one database, even on different machines.
     """
     run_management_command("probe_agents", once=once)
 
@@ -256,7 +256,9 @@ def create(user: str, expires: timedelta | None) -> None:
 
 @main.command(cls=DatabaseCommand)
 @click.option("--remove", is_flag=True, help="Remove the demo agents.")
-@click.option("--first-start", is_flag=True, help="Only if there are no users yet.")
+@click.option(
+    "--first-start", is_flag=True, help="Load them only if there are no users yet."
+)
 def demo(remove: bool, first_start: bool) -> None:
     """Load demo agents into the catalog, or remove them."""
     from django.contrib.auth import get_user_model
@@ -300,14 +302,17 @@ def demo(remove: bool, first_start: bool) -> None:
     help="Maximum number of results.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON Lines, as in the API."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object per line, with the fields of the API.",
 )
 def search(query: str, kind: str, sort: str, limit: int, as_json: bool) -> None:
     """Find capabilities of reachable agents.
 
-    Finds the same as the capabilities page and the API. Every word of QUERY must
-    occur in the name, description or tags. Put a phrase in double quotes. Without
-    QUERY, all capabilities are listed.
+    Returns the same results as the capabilities page and the API. Every word of QUERY
+    must occur in the name, description or tags. Put a phrase in double quotes.
+    Without QUERY, all capabilities are listed.
     """
     from catalog.filters import CapabilitySearchForm
     from catalog.search import search_capabilities

@@ -36,7 +36,7 @@ def read_or_create_secret(path: Path) -> str:
             os.open(temporary, os.O_WRONLY | os.O_CREAT, 0o600), "w"
         ) as file:
             file.write(secrets.token_urlsafe(64))
-        # A hard link appears with its content, and only the first process succeeds.
+        # Linking is atomic: the file appears complete, and only one process succeeds.
         with contextlib.suppress(FileExistsError):
             os.link(temporary, path)
         temporary.unlink()
@@ -57,7 +57,7 @@ def read_number(name: str, default: Number, minimum: float) -> Number:
 def read_flag(name: str, *, default: bool) -> bool:
     """Return a flag from the environment, or raise ImproperlyConfigured.
 
-    A typing error must not silently turn off a protection.
+    A typo must not silently disable a security setting.
     """
     value = env.str(name, default="").strip().lower()
     if not value:

@@ -31,7 +31,7 @@ def is_database_current() -> bool:
 
 @contextmanager
 def startup_lock() -> Iterator[None]:
-    """Lock out other processes: on all machines with PostgreSQL, else on this one."""
+    """Lock out other processes: with PostgreSQL on all machines, else on this one."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK_ID])

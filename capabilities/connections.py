@@ -13,7 +13,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a client needs in order to call an agent, as texts for people."""
+    """What a client needs in order to call an agent, as human-readable text."""
 
     endpoints: list[Endpoint] = field(default_factory=list)
     # Each says what a caller must present, e.g. "API key in the header as X-Key".

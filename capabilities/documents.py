@@ -54,7 +54,7 @@ def decode_utf8(raw: bytes) -> str:
 def check_document(document: Any, problems: Problems) -> Document:
     """Return the value, which must be an object; add errors for invalid text in it."""
     if not isinstance(document, dict):
-        raise UnreadableDocument(f"must be a JSON object, is {json_type(document)}")
+        raise UnreadableDocument(f"must be a JSON object, not {json_type(document)}")
     for path, message in islice(iter_errors(document), PROBLEM_LIMIT + 1):
         problems.error(path, message)
     return document

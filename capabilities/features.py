@@ -233,7 +233,7 @@ def clean_value(shape: Shape, value: Any) -> Any:
 
 
 def clean_count(value: float) -> int | None:
-    """Return the value as an integer, also from 5.0; None if it is not a count."""
+    """Return the value as an integer (5.0 becomes 5), or None if it is not a count."""
     if isinstance(value, bool) or not 0 <= value <= MAX_SAFE_INTEGER:
         return None
     return int(value) if value == int(value) else None

@@ -153,7 +153,9 @@ def try_parse(raw: bytes, protocol: str = "", endpoint: str = "") -> ParseResult
         if parser is None:
             problems.error("$", not_detected_message())
         elif detected and not parser.recognizes(document):
-            problems.error("$", f"is of protocol {detected.label}, not {parser.label}")
+            problems.error(
+                "$", f"is a definition of {detected.label}, not of {parser.label}"
+            )
         elif not parser.accepts_front_matter and front_matter.is_yaml_or_toml(
             decode_utf8(raw)
         ):

@@ -34,7 +34,7 @@ def url_error(url: str) -> str:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - raises ValueError on an invalid port
     except ValueError:
-        return "must be a valid URL"
+        return "must be a well-formed URL"
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
         return "must be an http or https URL"
     return length_error(url, ENDPOINT_LIMIT)

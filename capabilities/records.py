@@ -17,7 +17,7 @@ def length_error(text: str, limit: int) -> str:
     """Return the message for a text over its limit, or ''."""
     if len(text) <= limit:
         return ""
-    return f"must be at most {limit} characters, is {len(text)}"
+    return f"must have at most {limit} characters, but has {len(text)}"
 
 
 def is_web_url(endpoint: str) -> bool:
@@ -112,7 +112,7 @@ class AgentRecord:
     def with_updated_capabilities(
         self, updates: Iterable[CapabilityRecord]
     ) -> "AgentRecord":
-        """Return a copy where updates replace capabilities of their name.
+        """Return a copy where updates replace capabilities with the same name.
 
         Updates with a new name are appended.
         """

@@ -16,7 +16,7 @@ class Registrable(Protocol):
 T = TypeVar("T", bound=Registrable)
 
 
-class AlreadyRegistered(ValueError):
+class DuplicateSlug(ValueError):
     """Two apps register the same slug, which stops Django at start-up."""
 
 
@@ -30,7 +30,7 @@ class Registry(Generic[T]):
     def register(self, *items: T) -> None:
         for item in items:
             if item.slug in self._items:
-                raise AlreadyRegistered(f"{self.noun} {item.slug!r} is taken")
+                raise DuplicateSlug(f"{self.noun} {item.slug!r} is taken")
             self._items[item.slug] = item
 
     def get(self, slug: str) -> T | None:

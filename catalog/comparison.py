@@ -194,7 +194,7 @@ def parse_entry_ids(query: QueryDict) -> list[UUID]:
 def get_chosen_entries(query: QueryDict) -> list[CatalogEntry]:
     """Return the entries chosen on a page, at most `MAX_AGENTS`.
 
-    Ids that are no UUID or not in the catalog are ignored.
+    Ids that are not UUIDs or not in the catalog are ignored.
     """
     ids = []
     for text in filter(None, query.getlist(CHOSEN_PARAMETER)):

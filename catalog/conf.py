@@ -43,7 +43,7 @@ class Setting(Generic[T]):
         return self.find_error(getattr(settings, self.name, self.default))
 
 
-def number_setting(default: float, least: float) -> Any:
+def number_setting(default: float, minimum: float) -> Any:
     """Return a setting that is a number; an integer if the default is an integer."""
     number_type = type(default)
     accepted_types = (int,) if number_type is int else (int, float)
@@ -52,8 +52,8 @@ def number_setting(default: float, least: float) -> Any:
     def find_error(value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, accepted_types):
             return f"must be {type_name}"
-        if not least <= value < float("inf"):
-            return f"must be at least {least:g}"
+        if not minimum <= value < float("inf"):
+            return f"must be at least {minimum:g}"
         return ""
 
     def parse(text: str) -> Any:
@@ -101,43 +101,43 @@ class CatalogSettings:
 
     # Fetching definitions. Private networks to which connections are allowed.
     ALLOWED_NETWORKS: tuple[Network, ...] = network_list_setting()
-    FETCH_TIMEOUT: float = number_setting(10.0, least=0.1)
+    FETCH_TIMEOUT: float = number_setting(10.0, minimum=0.1)
     # Number of threads in one process that may wait for agents at the same time.
-    FETCH_SLOTS: int = number_setting(8, least=1)
+    FETCH_SLOTS: int = number_setting(8, minimum=1)
     # How long to wait for the first candidate URL, and for each further one, before
     # the next is requested as well.
-    FIRST_URL_PATIENCE: float = number_setting(2.0, least=0)
-    NEXT_URL_PATIENCE: float = number_setting(0.4, least=0)
+    FIRST_URL_WAIT: float = number_setting(2.0, minimum=0)
+    NEXT_URL_WAIT: float = number_setting(0.4, minimum=0)
 
     # Probing.
-    PROBE_INTERVAL: float = number_setting(60.0, least=1)
-    PROBE_TIMEOUT: float = number_setting(5.0, least=0.1)
-    PROBE_CONCURRENCY: int = number_setting(32, least=1)
-    PROBES_PER_HOST: int = number_setting(4, least=1)
+    PROBE_INTERVAL: float = number_setting(60.0, minimum=1)
+    PROBE_TIMEOUT: float = number_setting(5.0, minimum=0.1)
+    PROBE_CONCURRENCY: int = number_setting(32, minimum=1)
+    PROBES_PER_HOST: int = number_setting(4, minimum=1)
     # Number of probes that may wait for one host; further ones are postponed.
-    PROBE_QUEUE: int = number_setting(64, least=1)
-    PROBE_POSTPONE: float = number_setting(10.0, least=0)
-    # Must be longer than a batch of probes. The claims of a prober that stopped expire
-    # after it.
-    PROBE_LEASE: float = number_setting(90.0, least=1)
-    # Minimum time between two probes of an entry on request.
-    PROBE_PAUSE: float = number_setting(5.0, least=0)
-    DEGRADED_ABOVE_MS: int = number_setting(1500, least=1)
-    OFFLINE_AFTER: int = number_setting(3, least=1)
+    PROBE_QUEUE: int = number_setting(64, minimum=1)
+    PROBE_POSTPONE: float = number_setting(10.0, minimum=0)
+    # Must be longer than a batch of probes takes. If a prober stops, its claims expire
+    # after this time.
+    PROBE_LEASE: float = number_setting(90.0, minimum=1)
+    # Minimum time between two requested probes of an entry.
+    PROBE_PAUSE: float = number_setting(5.0, minimum=0)
+    DEGRADED_ABOVE_MS: int = number_setting(1500, minimum=1)
+    OFFLINE_AFTER: int = number_setting(3, minimum=1)
     # Maximum time between two probes of a failing agent.
-    BACK_OFF_LIMIT: float = number_setting(3600.0, least=1)
+    BACK_OFF_LIMIT: float = number_setting(3600.0, minimum=1)
 
     # Refreshing definitions; 0 turns it off.
-    REFRESH_INTERVAL: float = number_setting(86400.0, least=0)
-    REFRESH_BATCH: int = number_setting(8, least=1)
-    REFRESH_LEASE: float = number_setting(300.0, least=1)
+    REFRESH_INTERVAL: float = number_setting(86400.0, minimum=0)
+    REFRESH_BATCH: int = number_setting(8, minimum=1)
+    REFRESH_LEASE: float = number_setting(300.0, minimum=1)
 
     # Live updates: how long to wait for a slow client, how long a connection may stay
     # open before it must authenticate again, and how often an idle stream sends a
     # comment.
-    CLIENT_PATIENCE: float = number_setting(5.0, least=0.1)
-    CONNECTION_LIFETIME: float = number_setting(3600.0, least=0.1)
-    HEARTBEAT: float = number_setting(15.0, least=0.1)
+    CLIENT_TIMEOUT: float = number_setting(5.0, minimum=0.1)
+    CONNECTION_LIFETIME: float = number_setting(3600.0, minimum=0.1)
+    HEARTBEAT: float = number_setting(15.0, minimum=0.1)
 
 
 conf = CatalogSettings()

@@ -148,8 +148,8 @@ class CatalogEntryFilterSet(filters.FilterSet):
         method="filter_feature",
         label="Declares",
         help_text="Only entries that declare this feature, such as"
-        " `transport.streaming`, and not as false. May be repeated: every feature"
-        " must match.",
+        " `transport.streaming`, with a value other than false. May be repeated: every"
+        " feature must match.",
     )
     provider = filters.CharFilter(
         field_name="agent_type__provider__organization",

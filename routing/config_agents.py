@@ -28,7 +28,7 @@ def sync_ingested_entry(event: Any) -> None:
 
 @transaction.atomic
 def sync_registrations(entry_id: UUID) -> None:
-    """Register, update and unregister what the file declares; keep the others."""
+    """Sync registrations with the file; keep those that it did not create."""
     # Concurrent calls wait for this lock, and then read the latest definition.
     entries = CatalogEntry.objects.select_for_update(no_key=True)
     entry = entries.filter(pk=entry_id).first()

@@ -37,15 +37,15 @@ class RegistryHealth:
 
 
 def combine_provider_health(healthy: int, total: int) -> str:
-    """Return the health of a capability: healthy from two thirds of its providers."""
+    """Return the health of a capability: healthy if two thirds of providers are."""
     if not healthy:
         return "unhealthy"
     return "healthy" if 3 * healthy >= 2 * total else "degraded"
 
 
-def combine_capability_health(healths: Iterable[str]) -> str:
-    """Return the overall health: healthy or unhealthy only if all capabilities are."""
-    distinct = set(healths)
+def combine_capability_health(health_values: Iterable[str]) -> str:
+    """Return healthy or unhealthy if all capabilities are that; otherwise degraded."""
+    distinct = set(health_values)
     if distinct <= {"healthy"}:
         return "healthy"
     return "unhealthy" if distinct == {"unhealthy"} else "degraded"
@@ -58,7 +58,7 @@ def summarize_capability(
     return CapabilityHealth(capability, healthy, len(providers), providers)
 
 
-def summarize_registry(excluded_healths: Container[str] = ()) -> RegistryHealth:
+def summarize_registry(excluded_health_values: Container[str] = ()) -> RegistryHealth:
     """Return counts over all capabilities, and those without an excluded health."""
     summaries = count_providers()
     counts = Counter(summary.health for summary in summaries)
@@ -68,13 +68,15 @@ def summarize_registry(excluded_healths: Container[str] = ()) -> RegistryHealth:
         degraded_capabilities=counts["degraded"],
         unhealthy_capabilities=counts["unhealthy"],
         capabilities=[
-            summary for summary in summaries if summary.health not in excluded_healths
+            summary
+            for summary in summaries
+            if summary.health not in excluded_health_values
         ],
     )
 
 
 def count_providers() -> list[CapabilityHealth]:
-    """Return each capability with its healthy and all providers, in order of name."""
+    """Return provider counts (healthy and total) by capability, ordered by name."""
     registrations = CapabilityRegistration.objects.present().with_state()
     is_healthy = Q(intent=DesiredState.ACTIVE, state=Status.ACTIVE)
     rows = registrations.order_by("capability").values("capability")

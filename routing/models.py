@@ -66,7 +66,7 @@ class MetricWindows:
     # Starts of hours: a day ago, and now.
     first_hour: Any
     current_hour: Any
-    # The first and the current hour count as far as they lie within the last day.
+    # The fractions of the first and the current hour within the last day.
     first_hour_weight: Any
     current_hour_weight: Any
 
@@ -406,7 +406,7 @@ class RequestSecond(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.total} by {self.second}"
+        return f"{self.total} requests until {self.second}"
 
 
 class RoutingCounter(models.Model):

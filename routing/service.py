@@ -18,7 +18,7 @@ from .conf import conf
 from .health_checks import reset_health_check
 from .models import CapabilityRegistration, DesiredState, RegistrationQuerySet
 
-# The API calls `intent` by the name of the status that it sets.
+# The API name of the field `intent` is `status`.
 API_FIELD_NAMES = {"intent": "status"}
 # Another process may add and remove the same registration between two attempts.
 INSERT_ATTEMPTS = 5
@@ -75,7 +75,7 @@ def insert_registration(registration: CapabilityRegistration) -> CapabilityRegis
 
 
 def canonical_json(value: Any) -> str:
-    """Return text to compare values by: in Python, true and 1 are equal."""
+    """Return JSON text for comparing values; in it, true and 1 differ."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -112,7 +112,7 @@ def update(
 def apply_side_effects(
     registration: CapabilityRegistration, changed: Iterable[str]
 ) -> None:
-    """Restart health checks and draining when the fields they depend on changed."""
+    """Reset the health check and set or clear the drain deadline if needed."""
     if "health_check_url" in changed:
         before = events.current_state(registration)
         reset_health_check(registration)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-# The share of its priority that counts for a provider, by its health.
+# Factors for the priority of a provider, by its health.
 HEALTH_MULTIPLIERS = {"healthy": 1.0, "degraded": 0.5, "unknown": 0.8, "unhealthy": 0.0}
 MIN_LOAD = 0.01
 MIN_RESPONSE_TIME_MS = 0.001
@@ -80,7 +80,7 @@ def rank_by_priority(
 def rank_by_rotation(
     candidates: Sequence[RoutingCandidate], turn: int = 0
 ) -> list[RankedCandidate]:
-    """Rank the provider whose turn it is first, then the others by weight.
+    """Put the provider whose turn it is first, then rank the others by weight.
 
     Over many turns, each provider is first in proportion to its weight.
     """
@@ -166,14 +166,14 @@ def rank_candidates(
     With `healthy_first`, healthy candidates come before other available ones.
     """
 
-    def is_after_healthy(candidate: RoutingCandidate) -> bool:
+    def is_available_but_not_healthy(candidate: RoutingCandidate) -> bool:
         return healthy_first and candidate.is_available and not candidate.is_healthy
 
     def rank(candidate: RoutingCandidate) -> RankedCandidate:
         if not candidate.is_available:
             return RankedCandidate(candidate, 0.0, "Receives no requests")
         reason = get_reason(candidate)
-        if is_after_healthy(candidate):
+        if is_available_but_not_healthy(candidate):
             reason = f"{reason}; {candidate.health}"
         return RankedCandidate(candidate, get_score(candidate), reason)
 
@@ -183,7 +183,7 @@ def rank_candidates(
         candidate = ranked.candidate
         return (
             not candidate.is_available,
-            is_after_healthy(candidate),
+            is_available_but_not_healthy(candidate),
             -ranked.score,
             -candidate.priority,
             candidate.load_score,

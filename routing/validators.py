@@ -35,7 +35,7 @@ def health_check_url_error(url: str) -> str:
     is_path = url.startswith("/") and not url.startswith("//")
     absolute_url = f"https://agent.example{url}" if is_path else url
     if url and (error := url_error(absolute_url)):
-        return f"{error}, or a path that starts with /"
+        return error if is_path else f"{error}, or a path that starts with /"
     if "@" in urlsplit(absolute_url).netloc:
         return "must not contain a username or password"
     return "must be at a public address" if has_private_host(absolute_url) else ""

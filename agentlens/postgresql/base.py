@@ -12,7 +12,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """A connection that is not checked before every single request.
 
     With `CONN_HEALTH_CHECKS`, Django sends a query at the start of each request,
-    which costs as much as many requests' own query.
+    which can take as long as the request's own query.
     """
 
     last_usable_at = float("-inf")

@@ -15,7 +15,7 @@ CLOSING_FENCES = {
 LANGUAGES = {"---": "YAML", "+++": "TOML"}
 TOML_KEY = r"(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*')"
 TOML_ASSIGNMENT = re.compile(rf"{TOML_KEY}(?:[ \t]*\.[ \t]*{TOML_KEY})*[ \t]*=(?!=)")
-# `[true]` is JSON, and so is every list with more than a bare word in it.
+# `[true]` is JSON, and so is a list of anything but one bare word.
 TOML_TABLE = re.compile(
     r"\[{1,2}(?!(?:true|false|null)\])[A-Za-z_][\w.-]*\]{1,2}\s*(?:#|$)"
 )

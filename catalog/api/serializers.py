@@ -94,8 +94,8 @@ class EntrySerializer(serializers.ModelSerializer[CatalogEntry]):
     validity = ValiditySerializer(source="*")
     health = HealthSerializer(source="*")
     declared = serializers.BooleanField(
-        help_text="The agent cannot be probed, and is active because its definition"
-        " says so."
+        help_text="The agent cannot be probed. It counts as active because it was"
+        " registered."
     )
     categories = serializers.ListField(child=serializers.CharField())
     metadata = serializers.DictField()
@@ -227,8 +227,8 @@ class CapabilityKeySerializer(serializers.Serializer[Any]):
 
 class RemovedCapabilitySerializer(CapabilityKeySerializer):
     breaking = serializers.SerializerMethodField(
-        help_text="Whether clients may depend on it, as on a skill, a tool, an"
-        " interface or a security scheme."
+        help_text="Whether clients may depend on it: true for kinds such as skills,"
+        " tools, interfaces and security schemes."
     )
 
     def get_breaking(self, removed: dict[str, str]) -> bool:

@@ -57,7 +57,7 @@ class ResolvedDefinition:
         )
 
     def with_problem(self, problem: str) -> "ResolvedDefinition":
-        """Return a copy with this problem, also as a warning; itself if it is ""."""
+        """Return a copy with this problem, also as a warning, or self if it is ""."""
         if not problem:
             return self
         warnings = [Problem("$", problem), *self.warnings]
@@ -159,7 +159,7 @@ class DefinitionResolver:
     locations: Locations
     protocol: str = ""
     authorization: str = ""
-    # The authorization is for the origin of this URL, "" for the endpoint's.
+    # The authorization is sent only to the origin of this URL, or of the endpoint.
     trusted_url: str = ""
     # The stored definitions by candidate URL.
     cached: dict[str, FetchResult] = field(default_factory=dict)
@@ -198,10 +198,8 @@ class DefinitionResolver:
             for attempt in self.iter_attempts():
                 running.append(asyncio.ensure_future(attempt))
                 is_first = len(running) == 1
-                patience = (
-                    conf.FIRST_URL_PATIENCE if is_first else conf.NEXT_URL_PATIENCE
-                )
-                if found := await wait_for_result(running, failures, patience):
+                delay = conf.FIRST_URL_WAIT if is_first else conf.NEXT_URL_WAIT
+                if found := await wait_for_result(running, failures, delay):
                     return found
             while running:
                 if found := await wait_for_result(running, failures):
@@ -248,7 +246,7 @@ class DefinitionResolver:
     async def introspect(
         self, parser: Parser, introspector: Introspector
     ) -> ResolvedDefinition:
-        """Return the definition that the running agent gives of itself."""
+        """Introspect the running agent and return its definition."""
         introspection = await introspector.introspect(self.endpoint, self.authorization)
         cached = self.cached.get(self.endpoint)
         earlier = parse_json_or_empty(
@@ -264,7 +262,7 @@ class DefinitionResolver:
     async def complete_card(
         self, found: ResolvedDefinition, deadline: float
     ) -> ResolvedDefinition:
-        """Add to a card what its running agent says, if it can be introspected."""
+        """Complete a card by introspecting its running agent, if possible."""
         parser = parsers.get(found.record.protocol)
         introspector = parser.introspector if parser else None
         endpoint = found.record.endpoint
@@ -314,11 +312,12 @@ def check_placement(parser: Parser | None, without_endpoint: bool) -> None:
         return
     if parser.requires_endpoint:
         raise FetchFailed(
-            f"{parser.label} does not contain the agent's endpoint: give the agent's"
+            f"{parser.label} definitions lack the agent's endpoint: provide the agent's"
             " URL and its capabilities URL"
         )
     raise FetchFailed(
-        f"{parser.label} contains the agent's endpoint: omit the capabilities URL"
+        f"{parser.label} definitions contain the agent's endpoint: omit the"
+        " capabilities URL"
     )
 
 
@@ -332,13 +331,13 @@ def describe_failure(error: FetchError) -> str:
 async def wait_for_result(
     running: list[asyncio.Future[ResolvedDefinition]],
     failures: list[Exception],
-    patience: float | None = None,
+    delay: float | None = None,
 ) -> ResolvedDefinition | None:
-    """Return the first result, None after `patience` seconds.
+    """Return the first result, None after `delay` seconds.
 
     Remove finished attempts from `running` and add their errors to `failures`.
     """
-    await asyncio.wait(running, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait(running, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
     done = [attempt for attempt in running if attempt.done()]
     running[:] = [attempt for attempt in running if not attempt.done()]
     results = await asyncio.gather(*done, return_exceptions=True)

@@ -127,7 +127,7 @@ class EventConsumerMixin:
         if not self.wants_event(event["content"]):
             return
         try:
-            async with asyncio.timeout(conf.CLIENT_PATIENCE):
+            async with asyncio.timeout(conf.CLIENT_TIMEOUT):
                 await self.send_event(event["content"])
         except TimeoutError:
             await self.stop_listening()
@@ -203,7 +203,7 @@ class LiveStream(EventConsumerMixin, AsyncHttpConsumer):
         """Send comments regularly, so that proxies keep the connection open."""
         while True:
             await asyncio.sleep(conf.HEARTBEAT)
-            await self.send_body(b": still here\n\n", more_body=True)
+            await self.send_body(b": heartbeat\n\n", more_body=True)
 
     async def stop_listening(self) -> None:
         if self.heartbeat_task:

@@ -203,7 +203,7 @@ class Prober:
         return conf.PROBE_CONCURRENCY * 2
 
     def start_deadline(self) -> float:
-        """Return when a probe of an item claimed now may last start.
+        """Return the latest time at which a probe of an item claimed now may start.
 
         A later start could outlast the lease.
         """

@@ -82,7 +82,7 @@ def next_probe_time(failures: int) -> datetime:
 
 
 def record_probe(entry: CatalogEntry, outcome: ProbeOutcome) -> bool:
-    """Save the outcome of a probe; return whether it changed the entry's state."""
+    """Save the outcome of a probe; return whether the entry was updated."""
     return record_probes([(entry, outcome)]) == 1
 
 

@@ -67,7 +67,7 @@ class IngestResult:
 def ingest(definition: Definition) -> IngestResult:
     """Create or update the entry of a definition in one transaction.
 
-    An unchanged definition only updates when the entry was last seen. Raise
+    An unchanged definition only updates the last-seen time. Raise
     EntryChanged if the definition is for an entry that changed in the meantime.
     """
     for attempt in range(1, UPSERT_ATTEMPTS + 1):
@@ -261,7 +261,7 @@ def save_unchanged(entry: CatalogEntry, definition: Definition) -> None:
 
 
 def mark_seen(entry: CatalogEntry, definition: Definition) -> list[str]:
-    """Set when the entry was last seen and is probed next; return the field names."""
+    """Set the last-seen time and the next probe time; return the field names."""
     if not definition.is_partial:
         entry.validity_last_seen = timezone.now()
     entry.next_probe_at = (

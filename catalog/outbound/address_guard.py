@@ -61,7 +61,10 @@ async def resolve_allowed(host: str, port: int) -> list[Address]:
     addresses = await resolve(host, port)
     for address in addresses:
         if not is_allowed_address(address):
-            raise UrlNotAllowed(f"{host} does not have a public address")
+            raise UrlNotAllowed(
+                f"{host} does not have a public address"
+                " (see AGENTLENS_ALLOWED_NETWORKS)"
+            )
     return addresses
 
 

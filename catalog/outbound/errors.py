@@ -8,7 +8,7 @@ class FetchError(Exception):
 
 
 class UrlNotAllowed(FetchError):
-    """The URL is not a public web address, or not in an allowed network."""
+    """The URL is not an http(s) URL, or its host is neither public nor allowed."""
 
 
 class FetchFailed(FetchError):

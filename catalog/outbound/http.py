@@ -59,7 +59,7 @@ async def fetch(url: str, etag: str = "", authorization: str = "") -> FetchResul
         raise FetchTimeout(f"{host} did not respond within {seconds:g} s") from error
     except (httpx2.InvalidURL, ValueError) as error:
         # httpx2 raises a ValueError for some invalid hosts, also after a redirect.
-        raise UrlNotAllowed("The URL must be a valid URL") from error
+        raise UrlNotAllowed("The URL is not valid") from error
     except httpx2.ProtocolError as error:
         # The error's own text is not used: it quotes what the server sent.
         raise FetchFailed(f"{host} did not send a valid HTTP response") from error
@@ -171,7 +171,7 @@ def check_url(url: str) -> None:
         raise UrlNotAllowed(f"The URL {error}")
     parts = urlsplit(url)
     if parts.username is not None or parts.password is not None:
-        raise UrlNotAllowed("The URL must not contain a user name or password")
+        raise UrlNotAllowed("The URL must not contain a username or password")
 
 
 def authorization_error(text: str) -> str:

@@ -29,7 +29,7 @@ thread_state = threading.local()
 
 
 class NotRefreshable(Exception):
-    """The definition of an entry cannot be fetched again from where it came."""
+    """The definition of an entry cannot be fetched again from its source."""
 
 
 @cache

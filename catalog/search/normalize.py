@@ -22,7 +22,7 @@ def fold(text: str) -> str:
 
 
 def parse_terms(query: str) -> list[str]:
-    """Return the folded words and "quoted phrases"; a single quote is a character."""
+    """Return the folded words and "quoted phrases"; keep unpaired double quotes."""
     terms = (phrase or word for phrase, word in TERM.findall(fold(query)))
     return list(dict.fromkeys(terms))
 

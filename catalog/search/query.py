@@ -90,7 +90,7 @@ class Unindexed(Func):
 
 
 class Unordered(Func):
-    """A column to sort by for which no database may read an index in order."""
+    """A sort column that databases must sort by, without reading an index in order."""
 
     template = "(%(expressions)s || '')"
 
@@ -111,7 +111,7 @@ def search_capabilities(query: SearchQuery, limit: int, offset: int = 0) -> Sear
 
 
 def get_sort_expression(name: str) -> str | Cast:
-    """Return a column to sort by; keys as text, which sorts faster and the same."""
+    """Return a column to sort by; keys as text: the same order, but faster."""
     return Cast(name, CharField()) if name.endswith("_id") else name
 
 

@@ -60,7 +60,7 @@ class RegistryPermissions(CatalogPermissions):
 
 
 class RegistryViewSet(CatalogAPIMixin, ViewSet):
-    """Registrations of agents for capabilities, routing decisions, reports, health."""
+    """Register agents, make routing decisions, record reports and return health."""
 
     permission_classes = [RegistryPermissions]
     parameters_by_action = {
@@ -147,7 +147,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         responses=CapabilitiesSerializer,
     )
     def list_capabilities(self, request: Request) -> Response:
-        """Return capabilities ordered by name. Pages do not count providers."""
+        """Return capabilities ordered by name; `limit` counts them, not providers."""
         pagination = StrictPagination()
         limit, offset = pagination.get_limit(request), pagination.get_offset(request)
         with_metadata = parse_boolean(request.query_params, "include_metadata")
@@ -197,7 +197,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
             STRATEGY,
             boolean_parameter(
                 "include_unhealthy",
-                "Also return providers that receive no requests now, at the end.",
+                "Also return, at the end, providers that receive no requests now.",
             ),
             string_parameter(
                 "metadata_filter",

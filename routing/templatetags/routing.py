@@ -21,7 +21,7 @@ def as_status(health: str) -> str:
 
 @register.filter
 def spaced(name: str) -> str:
-    """Replace underscores by spaces."""
+    """Replace underscores with spaces."""
     return name.replace("_", " ")
 
 

@@ -31,7 +31,7 @@ require_registry_change_permission = require_permission(
     "routing.change_capabilityregistration"
 )
 
-# A provider with the names of all strategies and its rank in each.
+# A provider, and pairs of a strategy name and its score in that strategy.
 ScoredProvider = tuple[RegistrationMetricsMixin, list[tuple[str, RankedCandidate]]]
 
 
@@ -181,8 +181,8 @@ def describe_changes(
     if changes.get("intent") == DesiredState.DRAINING:
         seconds = f"{conf.DRAIN_SECONDS:g}"
         return (
-            f"{registration.entry} receives no new requests and will be removed in"
-            f" {seconds} s."
+            f"{registration.entry} receives no new requests. Its registration will be"
+            f" removed in {seconds} s."
         )
     if changes:
         return f"{registration.entry} was updated."

@@ -88,7 +88,7 @@ class PeerCard:
         return replace(self, capabilities=ids, ext={**self.ext, BRIEF_KEY: items})
 
     def to_wire(self) -> Document:
-        """Return the card to send: with empty lists, and without a catalog in ext."""
+        """Return the card to send: including empty lists, without a catalog in ext."""
         omitted = {CATALOG_KEY} if self.capabilities else {CATALOG_KEY, BRIEF_KEY}
         ext = {key: self.ext[key] for key in self.ext if key not in omitted}
         return {

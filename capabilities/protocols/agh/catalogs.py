@@ -48,7 +48,7 @@ class CatalogRequest:
 
 
 def read_strings(value: Any) -> list[str] | None:
-    """Return the trimmed non-blank strings, or None if it is no list of strings."""
+    """Return the trimmed non-blank strings, or None if it is not a list of strings."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return None
     return [text for item in value if (text := trim(item))]

@@ -142,7 +142,9 @@ class LocalCatalog:
         problems = Problems()
         document = read_authored_document(content, problems, "$")
         if document.id and document.id != trim(file.stem):
-            message = f"must equal the file name without its suffix, is {document.id!r}"
+            message = (
+                f"must equal the file name without its suffix, but is {document.id!r}"
+            )
             problems.error("$.id", message)
         self.add_errors(file, problems)
         return document

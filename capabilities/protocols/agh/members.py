@@ -68,7 +68,7 @@ def read_id(raw: Document, key: str) -> str:
     """Return an ID; its length is limited because responses repeat it."""
     text = read_text(raw, key)
     if len(text) > ID_LIMIT:
-        message = f"must be at most {ID_LIMIT} characters"
+        message = f"must have at most {ID_LIMIT} characters"
         raise malformed_error(message, member_path("$", key))
     return text
 
@@ -93,13 +93,15 @@ def read_seconds(raw: Document, key: str) -> int | None:
         return None
     if type(value) is int and abs(value) <= INT64_MAX:
         return value
-    raise malformed_error("must be whole Unix seconds", member_path("$", key))
+    raise malformed_error(
+        "must be a Unix timestamp in whole seconds", member_path("$", key)
+    )
 
 
 def read_ts(raw: Document) -> int:
     ts = read_seconds(raw, "ts")
     if ts is None or ts <= 0:
-        raise malformed_error("must be Unix seconds greater than zero", "$.ts")
+        raise malformed_error("must be a Unix timestamp greater than zero", "$.ts")
     return ts
 
 

@@ -64,8 +64,8 @@ class AGHParser(Parser):
         return Connection(
             endpoints=[Endpoint(record.endpoint, f"{PROTOCOL_VERSION} {scope}")],
             title="Request its full catalog",
-            note="POST this envelope to /api/v1/agh/envelopes. Replace the id, put your"
-            " own peer ID into from and the current time into ts.",
+            note="POST this envelope to /api/v1/agh/envelopes. Replace `id`, set `from`"
+            " to your own peer ID and `ts` to the current time.",
             snippet=build_whois_example(channel or DEFAULT_CHANNEL, card.peer_id),
         )
 
@@ -95,7 +95,7 @@ def get_spec_version(card: PeerCard) -> str:
 
 
 def add_card_warnings(card: PeerCard, problems: Problems) -> None:
-    """Add warnings for oddities that do not make the card invalid."""
+    """Add warnings for problems that do not make the card invalid."""
     warn_brief_mismatch(card, problems)
     if CATALOG_KEY in card.ext:
         message = "belongs in the ext of an envelope, not of a card; ignored"

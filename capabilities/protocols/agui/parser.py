@@ -131,7 +131,7 @@ def read_name(
 ) -> str:
     """Return the name or the framework of the agent.
 
-    Without these, return "" if it has capabilities to be named after, else its URL.
+    If it has neither, return "" so that a capability is used, or its URL without any.
     """
     for key in ("name", "type"):
         if name := identity.get(key, "").strip():

@@ -94,7 +94,7 @@ class ConfigParser(Parser):
 
 
 def read_version(document: Document, problems: Problems) -> str:
-    """Return the version as a string; warn of a number, as which 1.10 reads as 1.1."""
+    """Return the version as a string; warn about a number, since 1.10 becomes 1.1."""
     version = document.get("version")
     if isinstance(version, (int, float)) and not isinstance(version, bool):
         problems.warning("$.version", f"should be in quotes; read as {version}")

@@ -23,7 +23,7 @@ TRANSPORT_TYPES = {"http", "sse", "stdio", STREAMABLE_HTTP}
 
 
 def is_server(document: Document) -> bool:
-    """Return whether the document describes an MCP server and is no A2A card."""
+    """Return whether the document describes an MCP server and is not an A2A card."""
     if A2A_MEMBERS & document.keys():
         return False
     return (

@@ -137,7 +137,7 @@ def read_description(root: Part, info: Part, problems: Problems) -> str:
         return description
     instructions = read_first_text("instructions", (root,), problems)
     if error := length_error(instructions, DESCRIPTION_LIMIT):
-        message = f"{error}, to be used as the description; ignored"
+        message = f"{error}; not used as the description"
         problems.warning(member_path(root[1], "instructions"), message)
         return ""
     return instructions

@@ -82,7 +82,7 @@ def read_resource(
 
 
 def read_resource_name(path: str, item: Document, problems: Problems) -> str:
-    """Return the name, else the title or the address, which many lists only have."""
+    """Return the name, else the title or URI: in many lists, items have no name."""
     for key in ("name", "title", "uri", "uriTemplate"):
         value = item.get(key)
         if isinstance(value, str) and value.strip():

@@ -20,7 +20,7 @@ def read_body(stream: IO[bytes]) -> bytes:
 
 
 class StrictJSONParser(BaseParser):
-    """A JSON object without duplicate members and without text databases reject."""
+    """Parse a JSON object; reject duplicate members and text that cannot be stored."""
 
     media_type = "application/json"
 

@@ -19,7 +19,7 @@ from .strict import StrictParameters
 
 
 class CatalogAPIMixin(StrictParameters):
-    """Closed by default, strict about parameters, and with one format for errors."""
+    """Require permissions, reject unknown parameters and use one error format."""
 
     # The project decides how users authenticate; permissions are decided here.
     authentication_classes = (

@@ -117,7 +117,7 @@ class EnvelopesView(CatalogAPIMixin, APIView):
         return Response({"envelopes": [response.raw for response in responses]})
 
     def throttled(self, request: Request, wait: float) -> Never:
-        busy = EnvelopeError(ReasonCode.BUSY, "exceeds the limit of requests")
+        busy = EnvelopeError(ReasonCode.BUSY, "exceeds the request rate limit")
         raise EnvelopeAPIError(busy, wait)
 
 

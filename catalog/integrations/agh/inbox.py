@@ -45,15 +45,15 @@ from .directory import PROTOCOL, TEXT, find_entry, find_peer
 from .models import Greeting, SeenEnvelope
 from .responder import iter_responses, not_target_error
 
-# An envelope is remembered no longer, even if it expires later.
+# The maximum time for which an envelope is remembered, even if it expires later.
 SEEN_LIMIT = timedelta(days=30)
-# Several responses of the maximum size fit into it.
+# Limit in bytes for all documents of a peer: several responses of maximum size.
 PEER_DOCUMENTS_LIMIT = 8 * 1_048_576
 CATALOG_ITEMS_PATH = member_path(member_path("$.ext", CATALOG_KEY), "capabilities")
 
 
 def process_envelope(envelope: Envelope) -> list[Envelope]:
-    """Store what the envelope brings and return the responses to a whois request.
+    """Store the card or document of an envelope; return responses to a whois request.
 
     Raises EnvelopeError if the envelope is rejected.
     """
@@ -166,7 +166,7 @@ def get_envelope_key(envelope: Envelope) -> str:
 
 
 def get_expiry(envelope: Envelope) -> datetime:
-    """Return until when a repetition of the envelope has to be detected.
+    """Return the time until which duplicates of the envelope must be detected.
 
     A request changes nothing, so its `expires_at` does not matter.
     """

@@ -42,7 +42,7 @@ class LocalCatalogReader:
         return [folder for folder in (path, *subfolders) if is_agent_directory(folder)]
 
     def iter_items(self, folders: list[Path]) -> Iterator[ImportItem]:
-        """Yield one item per folder; importing one of several with one name fails."""
+        """Yield one item per folder; folders with the same name fail to import."""
         by_peer_id: dict[str, list[Path]] = defaultdict(list)
         for folder in folders:
             by_peer_id[get_peer_id(folder)].append(folder)

@@ -2,7 +2,7 @@ from django.db import models
 
 
 class SeenEnvelope(models.Model):
-    """An accepted envelope; until `until`, one with the same key is a duplicate."""
+    """An accepted envelope; another one with its key is a duplicate."""
 
     key = models.CharField(primary_key=True, max_length=64)
     until = models.DateTimeField(db_index=True)

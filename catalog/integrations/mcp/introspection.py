@@ -36,11 +36,11 @@ from ...outbound import (
 if TYPE_CHECKING:
     from mcp import Client
 
-# Pages read of one list. A server with more is assumed never to end.
+# Maximum number of pages read from one list. A longer list is assumed endless.
 LIST_PAGE_LIMIT = 500
 # Seconds that closing the session may take.
 CLOSE_TIMEOUT = 1.0
-# Characters of a server's error message that are repeated.
+# Maximum length of a server's error message when it is quoted.
 ERROR_TEXT_LIMIT = 100
 REDIRECTS = range(300, 400)
 

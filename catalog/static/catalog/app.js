@@ -1,4 +1,4 @@
-// What links and forms cannot do on their own; every page works without it.
+// Enhancements to plain links and forms; every page also works without JavaScript.
 import "./js/clipboard.js";
 import "./js/keyboard.js";
 import "./js/requests.js";

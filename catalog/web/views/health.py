@@ -12,7 +12,7 @@ UPTIME_BAR_STEP = 8
 SLOT_COUNT = 96
 # The latency line is interrupted after this many slots without a probe.
 MAX_GAP = 4
-# Uptime of a day from which it counts as good or fair.
+# Minimum uptime of a day that counts as good or fair.
 GOOD_UPTIME, FAIR_UPTIME = 0.995, 0.95
 WINDOW_LABELS = {"24h": "24 hours", "7d": "7 days", "90d": "90 days"}
 

@@ -30,7 +30,7 @@ EntryView = Callable[[HttpRequest, UUID], HttpResponseBase]
 
 
 def entry_action(view: EntryView) -> EntryView:
-    """Redirect other methods than POST to the agent's page.
+    """Redirect methods other than POST to the agent's page.
 
     The login page, for example, redirects back with a GET. Respond with 404 if the
     entry is deleted while the view waits for the agent.
@@ -99,7 +99,7 @@ def entry_refresh(request: HttpRequest, pk: UUID) -> HttpResponseBase:
 def refresh_context(entry: CatalogEntry, authorization: str) -> dict[str, Any]:
     """Fetch the definition and return the preview or the errors for the template.
 
-    An unchanged definition is applied at once, which updates when it was last seen.
+    An unchanged definition is applied at once, which updates its last-seen time.
     """
     try:
         preview = preview_refresh(entry, authorization)

@@ -1,4 +1,4 @@
-// What htmx sends, and what it records in the history: the URL is the state of a page.
+// Adjust htmx requests and history entries: the URL holds the state of a page.
 
 // Whether a request was triggered by selecting an agent for comparison.
 export function isSelection(trigger) {

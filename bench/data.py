@@ -30,7 +30,7 @@ KINDS_BY_PROTOCOL = {
     "mcp": ["mcp.tool"] * 7 + ["mcp.resource"] * 2 + ["mcp.prompt"],
 }
 # The generated agents do not exist, so they are never probed.
-NEVER = datetime(2100, 1, 1, tzinfo=UTC)
+FAR_FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 def build(capabilities: int, builder: "CatalogBuilder") -> None:
@@ -108,7 +108,7 @@ class CatalogBuilder:
             status=self.random.choices(STATUSES, STATUS_WEIGHTS)[0],
             source=Source.IMPORT,
             latency_ms=self.random.randint(5, 900),
-            next_probe_at=NEVER,
+            next_probe_at=FAR_FUTURE,
         )
 
     def build_capabilities(self, agent_type: AgentType) -> list[Capability]:
@@ -118,7 +118,10 @@ class CatalogBuilder:
         ]
 
     def build_capability(self, agent_type: AgentType, kind: str, n: int) -> Capability:
-        words = self.words.draw(self.random.randint(8, 24)) + self.words.draw_planted()
+        words = (
+            self.words.draw(self.random.randint(8, 24))
+            + self.words.draw_fixed_share_words()
+        )
         self.random.shuffle(words)
         return Capability(
             id=self.build_uuid(),

@@ -46,13 +46,13 @@ def group_by_family(queries: list[BenchQuery]) -> list[list[BenchQuery]]:
 
 def measure_search(queries: list[BenchQuery]) -> dict[str, Times]:
     """Alternate between one naive query and several indexed searches."""
-    times: dict[str, Times] = {"naive": [], "ours": []}
+    times: dict[str, Times] = {"naive": [], "indexed": []}
     for family in group_by_family(queries):
         search_queries = iter(family * NAIVE_CALLS * INDEXED_CALLS)
         deadline = time.perf_counter() + FAMILY_SECONDS
         for query in (family * NAIVE_CALLS)[:NAIVE_CALLS]:
             times["naive"].append(measure_call(plain.run_naive_query, query))
-            times["ours"] += [
+            times["indexed"] += [
                 measure_call(run_search, next(search_queries))
                 for _ in range(INDEXED_CALLS)
             ]

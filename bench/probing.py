@@ -116,7 +116,7 @@ def time_probe_once() -> tuple[float, str]:
 
 def postpone_all() -> None:
     """Make no entry due for a long time."""
-    CatalogEntry.objects.update(next_probe_at=data.NEVER)
+    CatalogEntry.objects.update(next_probe_at=data.FAR_FUTURE)
 
 
 def schedule_probes(count: int) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from .words import COMMON, LETTERS, PAIRS, RARE, SEED, SOME, SPELLINGS
+from .words import COMMON, LETTERS, PAIRS, RARE, SEED, SPELLINGS, UNCOMMON
 
 LIMIT = 50
 
@@ -47,9 +47,9 @@ def build_queries(capabilities: int) -> list[BenchQuery]:
     """Return several queries of every family, so that caching one does not matter."""
     texts = {
         "20 %": COMMON,
-        "1 %": SOME,
+        "1 %": UNCOMMON,
         "0.01 %": RARE,
-        "two words": [f"{a} {b}" for a, b in zip(COMMON * 2, SOME, strict=False)],
+        "two words": [f"{a} {b}" for a, b in zip(COMMON * 2, UNCOMMON, strict=False)],
         "other spelling": SPELLINGS.values(),
         "nothing": [f"{word}ishly" for word in RARE[:5]],
         "two letters, rare": PAIRS,

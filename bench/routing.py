@@ -33,7 +33,7 @@ CAPABILITIES, PROVIDERS = 1_000, 10
 REQUESTS, SECONDS = 600, 60
 # Outcomes in one report.
 OUTCOMES = 100
-# One registration in so many has a report in every second.
+# Every hundredth registration has a report for each second of the last hour.
 BUSY_INTERVAL, HOUR_SECONDS = 100, 3600
 REGISTRY_PATH = "/api/v1/registry/capabilities"
 

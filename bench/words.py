@@ -7,7 +7,7 @@ SEED = 2_026
 
 # The share of capabilities that contain each of these words is in `SHARES`.
 COMMON = "translate customer schedule document analysis".split()
-SOME = (
+UNCOMMON = (
     "invoice payroll warehouse voucher subtitle forecast glossary contract passport"
     " itinerary inventory newsletter thumbnail transcript tax benchmark calendar"
     " checkout firewall telemetry"
@@ -25,7 +25,7 @@ LETTERS = "e a o i t".split()
 
 SHARES = (
     dict.fromkeys(COMMON, 0.2)
-    | dict.fromkeys(SOME, 0.01)
+    | dict.fromkeys(UNCOMMON, 0.01)
     | dict.fromkeys(SPELLINGS, 0.001)
     | dict.fromkeys([*RARE, *(f"o{pair}en" for pair in PAIRS)], 0.0001)
 )
@@ -58,7 +58,7 @@ class Words:
     def draw(self, count: int) -> list[str]:
         return self.random.choices(self.tail, cum_weights=self.weights, k=count)
 
-    def draw_planted(self) -> list[str]:
+    def draw_fixed_share_words(self) -> list[str]:
         """Return the planted words of one capability, drawn by their shares."""
         random = self.random.random
         return [word for word, share in SHARES.items() if random() < share]

@@ -36,7 +36,7 @@ class ProviderFactory(factory.django.DjangoModelFactory):
         model = Provider
 
     organization = factory.Sequence(lambda n: f"Organization {n}")
-    url = "https://organisation.example"
+    url = "https://organization.example"
 
 
 class AgentTypeFactory(factory.django.DjangoModelFactory):

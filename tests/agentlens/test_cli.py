@@ -33,7 +33,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_import_folder_reports_new_and_refused_definitions(folder):
+def test_import_folder_reports_new_and_rejected_definitions(folder):
     result = run_cli("import", folder)
 
     assert result.exit_code == 1

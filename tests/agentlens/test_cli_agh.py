@@ -347,7 +347,7 @@ INVALID_CATALOGS = {
     ),
     "id differs from file name": (
         {"capabilities/a.json": build_capability("b")},
-        ["a.json", "$.id must equal the file name without its suffix, is 'b'"],
+        ["a.json", "$.id must equal the file name without its suffix, but is 'b'"],
     ),
     "repeated member": (
         {CATALOG_FILE: '{"capabilities": [], "capabilities": []}'},
@@ -412,7 +412,7 @@ def test_invalid_catalog_does_not_stop_import_of_others(tmp_path):
     assert "1 new, 0 updated, 0 unchanged, 1 rejected" in result.stdout
 
 
-def test_directory_name_that_is_no_peer_id_is_rejected(tmp_path):
+def test_directory_name_that_is_not_a_peer_id_is_rejected(tmp_path):
     write_json_file(tmp_path / "My Designer")
     result = run_cli("import", tmp_path)
 

@@ -111,7 +111,7 @@ def test_front_matter_size_limit_excludes_the_prompt():
 
 
 @pytest.mark.parametrize("text", ["---\n---\n", "---", "---\n# nothing\n---\nPrompt"])
-def test_empty_front_matter_is_refused(text):
+def test_empty_front_matter_is_rejected(text):
     assert get_read_error(text) == Problem("$", "is empty")
 
 
@@ -169,7 +169,7 @@ def test_yaml_keys_become_strings():
     ],
 )
 @pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
-def test_unsupported_yaml_is_refused_with_position(monkeypatch, loader, body, message):
+def test_unsupported_yaml_is_rejected_with_position(monkeypatch, loader, body, message):
     monkeypatch.setattr(yaml_text, "LOADER", getattr(yaml, loader))
 
     assert get_read_error(make_yaml(body)) == Problem("$", f"is not YAML: {message}")
@@ -184,13 +184,13 @@ def test_malformed_yaml_error_names_line_and_column(body):
     assert " column " in message
 
 
-def test_yaml_file_with_two_documents_is_refused():
+def test_yaml_file_with_two_documents_is_rejected():
     message = "is not YAML: there must be only one document at line 2 column 1"
 
     assert get_read_error("a: 1\n---\nb: 2\n").message == message
 
 
-def test_yaml_alias_bomb_is_refused():
+def test_yaml_alias_bomb_is_rejected():
     lines = ["a0: &a0 [lol]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10)]
 
@@ -261,7 +261,7 @@ d = {e = 'f'}
     ],
     ids=lambda text: text[:20],
 )
-def test_invalid_toml_and_numbers_out_of_range_are_refused(text, message):
+def test_invalid_toml_and_numbers_out_of_range_are_rejected(text, message):
     assert get_read_error(text).message.startswith(message)
 
 
@@ -278,7 +278,7 @@ def test_invalid_toml_and_numbers_out_of_range_are_refused(text, message):
     ],
     ids=lambda text: text[:20],
 )
-def test_yaml_numbers_out_of_range_are_refused(number, message):
+def test_yaml_numbers_out_of_range_are_rejected(number, message):
     assert get_read_error(make_yaml(f"a: {number}")).message == message
     assert read_valid(make_yaml(f"a: {2**63 - 1}")) == {"a": 2**63 - 1}
 
@@ -308,12 +308,12 @@ def test_front_matter_has_at_most_64_levels(text):
     ],
     ids=lambda text: text[:12],
 )
-def test_very_deep_front_matter_is_refused(text):
+def test_very_deep_front_matter_is_rejected(text):
     assert get_read_error(text).message == TOO_DEEP_MESSAGE
 
 
 @pytest.mark.parametrize("text", ["{}a = 1", "[{}a]", "x = {{{}a = 1}}"])
-def test_toml_key_with_too_many_dots_is_refused(text):
+def test_toml_key_with_too_many_dots_is_rejected(text):
     message = "has more than 256 dots in one line, at line 2"
 
     assert get_read_error("+++\n" + text.format("a." * 30_000)).message == message

@@ -46,7 +46,7 @@ def test_a2a_parser_has_five_kinds():
     }
 
 
-def test_skill_properties_for_lists_and_search():
+def test_skill_kind_has_list_and_search_properties():
     skill = A2AParser.kinds[0]
 
     assert skill.list_properties == ("tags", "input_modes", "output_modes")

@@ -110,7 +110,7 @@ def test_given_protocol_skips_detection():
     assert try_parse(make_notebook("milk", **card), "notes").protocol == "notes"
 
 
-def test_given_protocol_decides_the_errors():
+def test_errors_are_those_of_the_given_protocol():
     result = try_parse(b"{}", "a2a")
 
     assert result.protocol == "a2a"
@@ -177,9 +177,9 @@ def test_all_errors_are_reported():
 
     assert [(problem.path, problem.message) for problem in result.errors] == [
         ("$.name", "must be a non-empty string"),
-        ("$.protocolVersion", "must be at most 255 characters, is 256"),
+        ("$.protocolVersion", "must have at most 255 characters, but has 256"),
         ("$.notes[0]", "needs a name"),
-        ("$.notes[1]", "name must be at most 500 characters, is 501"),
+        ("$.notes[1]", "name must have at most 500 characters, but has 501"),
     ]
 
 
@@ -238,7 +238,7 @@ def test_five_thousand_capabilities_are_accepted():
     assert len(result.record.capabilities) == 5_000
 
 
-def test_more_than_five_thousand_capabilities_are_refused():
+def test_more_than_five_thousand_capabilities_are_rejected():
     result = try_parse(make_notebook(*map(str, range(5_001))))
 
     assert result.errors == [Problem("$", "has 5001 capabilities; the limit is 5000")]
@@ -318,7 +318,7 @@ def test_too_long_disambiguated_name_is_replaced_by_a_number():
 def test_name_over_limit_is_an_error_without_warning():
     result = try_parse(make_notebook(*["n" * 501] * 2))
 
-    message = "name must be at most 500 characters, is 501"
+    message = "name must have at most 500 characters, but has 501"
     assert result.errors == [Problem(f"$.notes[{n}]", message) for n in (0, 1)]
     assert not result.warnings
 
@@ -328,12 +328,12 @@ def test_protocol_choices_list_registered_parsers():
     assert ("a2a", "A2A") in protocol_choices()
 
 
-def test_definition_of_another_protocol_is_refused():
+def test_definition_of_another_protocol_is_rejected():
     with parsers.temporarily(A2AParser(), MCPParser()):
         result = try_parse(card_bytes(), "mcp")
 
     assert not result.is_valid
-    assert result.errors == [Problem("$", "is of protocol A2A, not MCP")]
+    assert result.errors == [Problem("$", "is a definition of A2A, not of MCP")]
 
 
 @pytest.mark.parametrize(

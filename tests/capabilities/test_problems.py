@@ -81,7 +81,7 @@ def test_url_error_is_empty_for_web_url(url):
         ("https://example.com/a b", "without spaces or control characters"),
         ("java\nscript:alert(1)", "without spaces or control characters"),
         ("https://example.com/\u202e", "without spaces or control characters"),
-        ("https://example.com/" + "a" * 1_981, "at most 2000 characters, is 2001"),
+        ("https://example.com/" + "a" * 1_981, "at most 2000 characters, but has 2001"),
     ],
 )
 def test_url_error_names_the_reason(url, reason):

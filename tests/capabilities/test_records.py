@@ -149,8 +149,8 @@ def test_capability_over_limits_reports_lengths():
     record = SampleRecord(name="n" * 501, description="d" * 20_001)
 
     assert list(record.validate()) == [
-        "name must be at most 500 characters, is 501",
-        "description must be at most 20000 characters, is 20001",
+        "name must have at most 500 characters, but has 501",
+        "description must have at most 20000 characters, but has 20001",
     ]
 
 
@@ -220,7 +220,7 @@ def test_agent_text_over_limit_is_reported_with_path(field):
 
     assert not list(make_agent(**{field: "x" * limit}).validate())
     assert list(make_agent(**{field: "x" * (limit + 1)}).validate()) == [
-        (path, f"must be at most {limit} characters, is {limit + 1}")
+        (path, f"must have at most {limit} characters, but has {limit + 1}")
     ]
 
 

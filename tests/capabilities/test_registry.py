@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from capabilities.registry import AlreadyRegistered, Registry
+from capabilities.registry import DuplicateSlug, Registry
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,15 @@ def test_items_keep_registration_order(fruits):
     assert len(fruits) == 3
 
 
-def test_registering_existing_slug_is_refused(fruits):
-    with pytest.raises(AlreadyRegistered, match="Fruit 'pear' is taken"):
+def test_registering_existing_slug_is_rejected(fruits):
+    with pytest.raises(DuplicateSlug, match="Fruit 'pear' is taken"):
         fruits.register(Fruit("pear", "Another pear"))
 
     assert fruits.get("pear") == Fruit("pear", "A pear")
 
 
-def test_registering_equal_slugs_in_one_call_is_refused(fruits):
-    with pytest.raises(AlreadyRegistered):
+def test_registering_equal_slugs_in_one_call_is_rejected(fruits):
+    with pytest.raises(DuplicateSlug):
         fruits.register(Fruit("fig"), Fruit("fig"))
 
 

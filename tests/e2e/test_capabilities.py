@@ -17,7 +17,7 @@ from .pages import get_group
 pytestmark = pytest.mark.e2e
 
 CAPABILITIES_URL = "/catalog/capabilities"
-ALL_NAMES = ["Proofread", "search_documents", "Summarise", "Translate text"]
+ALL_NAMES = ["Proofread", "search_documents", "Summarize", "Translate text"]
 UNUSUAL_NAMES = [
     "a/b c",
     "x::y",
@@ -39,7 +39,7 @@ def catalog(server):
         agent_card("Polyglot", "Translate text", "Proofread"), latency_ms=120
     )
     register_agent(agent_card("Babel", "Translate text"), Status.DEGRADED)
-    register_agent(agent_card("Rosetta", "Translate text", "Summarise"))
+    register_agent(agent_card("Rosetta", "Translate text", "Summarize"))
     register_agent(agent_card("Sleeper", "Translate text"), Status.OFFLINE)
     register_agent(mcp_definition("Stacks", "search_documents"))
     register_agent(mcp_definition("Index", "search_documents"))
@@ -147,7 +147,7 @@ def test_selected_filter_keeps_focus(catalog, open_as):
     page.get_by_label("All").focus()
     page.keyboard.press("ArrowRight")
 
-    expect_names(page, "Proofread", "Summarise", "Translate text")
+    expect_names(page, "Proofread", "Summarize", "Translate text")
     expect(page.get_by_label("A2A Skill")).to_be_focused()
 
 
@@ -181,10 +181,10 @@ def test_load_more_merges_groups_across_pages(long_catalog, open_as):
     expect(split.locator(".count")).to_have_text("5 agents")
     split.locator("summary").click()
 
-    more = page.get_by_role("link", name="Load more")
-    more.focus()
+    load_more = page.get_by_role("link", name="Load more")
+    load_more.focus()
     before = page.evaluate("scrollY")
-    more.press("Enter")
+    load_more.press("Enter")
     expect_groups(page, 91)
     assert page.evaluate("scrollY") == before > 1000
     expect(split).to_have_count(1)
@@ -249,7 +249,7 @@ def test_typing_sends_one_request_after_250_ms(catalog, open_as):
 
     page.clock.run_for(1)
     page.clock.resume()
-    expect_names(page, "Summarise")
+    expect_names(page, "Summarize")
     assert [url.partition("?")[2] for url in requests] == ["q=summ"]
 
 
@@ -260,7 +260,7 @@ def test_repeated_search_adds_one_history_entry(catalog, open_as):
     for _ in range(2):
         with page.expect_response("**/capabilities?q=summ"):
             page.get_by_role("searchbox").press("Enter")
-        expect_names(page, "Summarise")
+        expect_names(page, "Summarize")
         expect(page.locator(".htmx-request")).to_have_count(0)
 
     page.go_back()
@@ -277,7 +277,7 @@ def test_skeletons_are_shown_while_loading(catalog, open_as):
     expect(page.locator(".groups")).to_be_hidden()
 
     routes[0].continue_()
-    expect_names(page, "Summarise")
+    expect_names(page, "Summarize")
     expect(page.locator(".skeleton").first).to_be_hidden()
 
 

@@ -71,9 +71,9 @@ def test_registration_set_to_draining_is_removed():
 def test_drained_capability_can_be_registered_before_cleanup():
     drained = RegistrationFactory()
     expire_drain(drained, 1)
-    again = service.register(drained.entry, drained.capability)
+    registration = service.register(drained.entry, drained.capability)
 
-    assert CapabilityRegistration.objects.get() == again
+    assert CapabilityRegistration.objects.get() == registration
 
 
 def test_old_check_hours_are_deleted():

@@ -95,7 +95,7 @@ def test_http_stream_sends_heartbeats(server, settings):
         lines = response.iter_lines()
         heartbeats = [next(lines) for _ in range(6)][2::2]
 
-    assert heartbeats == [": still here"] * 2
+    assert heartbeats == [": heartbeat"] * 2
 
 
 def test_http_stream_ends_after_connection_lifetime(server, settings):
@@ -140,7 +140,7 @@ INVALID_QUERIES = {
 
 
 @pytest.mark.parametrize(("query", "message"), INVALID_QUERIES.items())
-def test_invalid_query_is_refused_with_reason(server, query, message):
+def test_invalid_query_is_rejected_with_reason(server, query, message):
     url = f"{server}/api/v1/registry/events{query}"
     response = httpx2.get(url, headers=build_auth_headers())
     assert (response.status_code, response.json()["code"]) == (400, "INVALID_PARAMETER")
@@ -186,7 +186,7 @@ def test_anonymous_read_setting_allows_anonymous_websocket(server, settings):
         assert get_capabilities(receive_events(websocket, 1)) == ["web-search"]
 
 
-def test_websocket_from_other_origin_is_refused(server):
+def test_websocket_from_other_origin_is_rejected(server):
     client = Client()
     client.force_login(UserFactory(role="Viewer"))
     cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
@@ -294,7 +294,7 @@ def count_remaining_bytes(connection):
 def test_websocket_that_does_not_read_is_disconnected_without_affecting_others(
     server, settings
 ):
-    settings.AGENTLENS_CLIENT_PATIENCE = 0.5
+    settings.AGENTLENS_CLIENT_TIMEOUT = 0.5
     large = {"data": {"capability": "large"}, "text": "x" * 1_000_000}
     with open_unread_connection(server) as unread, open_websocket(server) as reader:
         for _ in range(20):
@@ -317,7 +317,7 @@ def count_tasks(name):
 
 
 def test_http_stream_that_is_not_read_is_disconnected_with_its_tasks(server, settings):
-    settings.AGENTLENS_CLIENT_PATIENCE = 0.5
+    settings.AGENTLENS_CLIENT_TIMEOUT = 0.5
     large = {"type": "large", "data": {"capability": "large"}, "text": "x" * 10**6}
     path = "/api/v1/registry/events"
     filtered = open_websocket(server, "?capability=translation")

@@ -138,8 +138,8 @@ def test_fastest_response_orders_by_time_with_unknown_last(candidates):
         get_available_candidates("fastest_response", candidates)
     ):
         times = [c.response_time_ms for c in group]
-        known = [time for time in times if time is not None]
-        assert times == sorted(known) + [None] * (len(times) - len(known))
+        measured = [time for time in times if time is not None]
+        assert times == sorted(measured) + [None] * (len(times) - len(measured))
 
 
 @pytest.mark.parametrize("strategy", ["load_balance", "least_loaded"])

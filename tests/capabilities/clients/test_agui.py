@@ -178,7 +178,7 @@ def test_request_has_given_headers_and_accepts_json(server):
     assert headers["Accept"] == "application/json"
 
 
-def test_leaving_the_block_closes_the_connection(server):
+def test_agent_context_exit_closes_connection(server):
     with HttpAgent(server.url("/api")) as agent:
         pass
 

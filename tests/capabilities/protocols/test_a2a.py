@@ -157,7 +157,7 @@ def test_other_document_is_not_recognized(document):
     assert not A2AParser().recognizes(document)
 
 
-def test_installer_file_is_refused_with_detection_hint():
+def test_installer_file_is_rejected_with_detection_hint():
     result = parse_card(load_sample("notcard_installer"), protocol="")
 
     assert result.protocol == ""

@@ -173,7 +173,7 @@ def test_sdk_parses_the_same_interfaces_in_order(name):
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason=f"no sample cards in {SAMPLES}")
-def test_collected_cards_are_valid_and_other_files_are_refused():
+def test_collected_cards_are_valid_and_other_files_are_rejected():
     paths = sorted(SAMPLES.glob("*.json"))
     assert paths
 

@@ -173,7 +173,7 @@ def test_other_url_is_listed_but_not_used_as_endpoint(url):
 
 
 @pytest.mark.parametrize("url", ["", "  ", None])
-def test_v0_card_without_url_is_refused(url):
+def test_v0_card_without_url_is_rejected(url):
     [problem] = parse_card(make_card(url=url)).errors
 
     assert problem.path == "$.url"
@@ -181,7 +181,7 @@ def test_v0_card_without_url_is_refused(url):
 
 
 @pytest.mark.parametrize("members", [{}, {"supportedInterfaces": []}])
-def test_card_without_interfaces_is_refused(members):
+def test_card_without_interfaces_is_rejected(members):
     document = make_card(protocolVersion="0.3.0", **members)
     del document["url"]
 

@@ -95,7 +95,7 @@ def test_skills_must_be_a_list(skills):
     ]
 
 
-def test_card_without_skills_member_is_refused():
+def test_card_without_skills_member_is_rejected():
     document = make_v1_card(JSONRPC_INTERFACE)
     del document["skills"]
 

@@ -238,7 +238,7 @@ def test_connection_has_no_endpoint_and_a_reason():
     assert connection.unavailable_reason.startswith("The agent has no endpoint")
 
 
-def test_source_and_media_type_of_config_agents():
+def test_config_parser_has_source_and_media_type():
     assert (get_source("config"), get_source("a2a"), get_source("?")) == (
         "config",
         "",

@@ -325,7 +325,7 @@ def test_parser_does_not_modify_the_document(name):
     assert document == original
 
 
-def test_very_long_url_is_refused():
+def test_very_long_url_is_rejected():
     url = "https://a.example/" + "{a}" * 100_000
 
     assert get_error_paths({"name": "x", "url": url + " "}) == ["$.url"]

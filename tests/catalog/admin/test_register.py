@@ -56,7 +56,7 @@ def test_preview_shows_errors_with_paths(editor_client):
     assert 'name="signed"' not in html
 
 
-def test_preview_of_invalid_json_says_so(editor_client):
+def test_preview_of_invalid_json_shows_message(editor_client):
     response = editor_client.post(REGISTER_URL, {"definition": "{not json"})
 
     assert "is not JSON" in response.content.decode()

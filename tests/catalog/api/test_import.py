@@ -140,7 +140,7 @@ def test_import_reports_every_error_of_definition_with_its_path(editor, card_ser
     assert not CatalogEntry.objects.exists()
 
 
-def test_import_of_document_without_known_protocol_says_so(editor, card_server):
+def test_import_of_document_without_known_protocol_shows_message(editor, card_server):
     card_server.routes["/card"] = reply(body=b'{"hello": "world"}')
     response = post_import(editor, card_server.url("/card"))
 

@@ -63,7 +63,7 @@ def test_view_sets_its_own_permissions_parsers_and_renderers(view):
     assert view().get_exception_handler() is exception_handler
 
 
-def test_views_of_the_api_are_found():
+def test_api_views_helper_returns_all_views():
     assert len(api_views()) >= 8
 
 

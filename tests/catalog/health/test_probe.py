@@ -222,7 +222,7 @@ def test_missing_response_is_reported_as_timeout(server, settings):
     assert probe("a2a", server.url("/a2a")).error == "Timed out after 0.2 s"
 
 
-def test_closed_port_is_reported_as_connection_refused():
+def test_closed_port_is_reported_as_connection_rejected():
     outcome = probe("a2a", "http://127.0.0.1:1/a2a")
 
     assert outcome.error == "Connection refused or unreachable"

@@ -38,7 +38,7 @@ async def test_status_other_than_200_is_reported(status, server):
         await fetch(server.url("/"))
 
 
-async def test_refused_connection_raises_fetch_failed(server):
+async def test_rejected_connection_raises_fetch_failed(server):
     with run_server() as stopped_server:
         url = stopped_server.url("/")
 
@@ -188,7 +188,7 @@ async def test_etag_is_returned_and_no_condition_is_sent_without_one(server):
     assert "If-None-Match" not in server.requests[0].headers
 
 
-async def test_known_etag_returns_not_modified(server):
+async def test_304_response_is_returned_as_not_modified(server):
     server.routes["/"] = redirect("/there")
     server.routes["/there"] = reply(304)
     fetched = await fetch(server.url("/"), '"1"')

@@ -106,7 +106,7 @@ def test_search_without_results_offers_to_clear_filters(
     assert f'href="{CAPABILITIES_URL}">Clear filters' in html
 
 
-def test_list_without_capabilities_says_so(viewer_client):
+def test_list_without_capabilities_shows_message(viewer_client):
     html = viewer_client.get(CAPABILITIES_URL).content.decode()
 
     assert "No capabilities yet" in html

@@ -161,7 +161,7 @@ def test_selection_takes_one_query_for_any_number_of_agents(viewer_client):
     assert count_queries(1) == count_queries(4) == count_queries(0) + 1
 
 
-def test_catalog_ignores_unknown_feature_and_says_so(viewer_client):
+def test_catalog_ignores_unknown_feature_and_shows_message(viewer_client):
     streaming, _ = CatalogEntryFactory.create_batch(2)
     add_features(streaming, transport__streaming=True)
     query = "feature=transport.streaming&feature=reasoning.suported"
@@ -238,10 +238,10 @@ def test_feature_filter_rejects_long_name_and_keeps_trailing_space(viewer):
 def test_entry_page_shows_only_declared_features(viewer_client):
     entry = CatalogEntryFactory()
     url = f"/catalog/{entry.pk}"
-    assert 'id="supports"' not in get_html(viewer_client.get(url))
+    assert 'id="features"' not in get_html(viewer_client.get(url))
 
     add_features(entry, reasoning__supported=True)
     html = get_html(viewer_client.get(url))
-    assert 'id="supports"' in html
+    assert 'id="features"' in html
     assert "Reasoning" in html
     assert "Human in the loop" not in html

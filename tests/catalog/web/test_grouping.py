@@ -54,7 +54,7 @@ def test_groups_are_in_order_of_first_appearance():
     ]
 
 
-def test_no_rows_form_no_groups():
+def test_group_rows_of_empty_list_returns_no_groups():
     assert group_rows([]) == group_rows([], previous=make_row()) == []
 
 

@@ -11,21 +11,21 @@ from routing import health_checks, service
 from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
 from tests.probes import failure, success
+from tests.routing.api.requests import REGISTRY_URL
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
 
-REGISTRY = "/api/v1/registry/capabilities"
 HEALTHY, DEGRADED, UNKNOWN = Status.ACTIVE, Status.DEGRADED, Status.UNKNOWN
 OFFLINE, DEPRECATED = Status.OFFLINE, Status.DEPRECATED
 
 
 def get_health(client, capability: str = "data-analysis") -> dict:
-    return client.get(f"{REGISTRY}/{capability}/health").json()
+    return client.get(f"{REGISTRY_URL}/{capability}/health").json()
 
 
 def get_overall_health(client, query: str = "") -> dict:
-    return client.get(f"{REGISTRY}/health?{query}").json()
+    return client.get(f"{REGISTRY_URL}/health?{query}").json()
 
 
 def get_provider_health(client, registration) -> dict:
@@ -188,7 +188,7 @@ def test_agent_probes_apply_to_all_its_registrations(viewer):
 
 def test_health_of_unknown_capability_returns_404(viewer):
     RegistrationFactory()
-    response = viewer.get(f"{REGISTRY}/data-analisis/health")
+    response = viewer.get(f"{REGISTRY_URL}/data-analisis/health")
     body = assert_error_response(response, 404, "CAPABILITY_NOT_FOUND")
 
     assert body["details"] == {
@@ -286,4 +286,4 @@ def test_drained_registration_is_not_counted(viewer):
 def test_invalid_parameter_returns_400(viewer, path):
     RegistrationFactory()
 
-    assert_error_response(viewer.get(REGISTRY + path), 400, "INVALID_PARAMETER")
+    assert_error_response(viewer.get(REGISTRY_URL + path), 400, "INVALID_PARAMETER")

@@ -4,11 +4,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests.routing.api.requests import REGISTRY_URL
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
 
-REGISTRY = "/api/v1/registry/capabilities"
 # The token with its user and the permissions of the user.
 AUTHENTICATION_QUERIES = 1
 # The list needs three: the names, their number and their providers.
@@ -26,7 +26,7 @@ EXPECTED_COUNTS = {
 
 def count_queries(client, path: str) -> int:
     with CaptureQueriesContext(connection) as captured:
-        response = client.get(REGISTRY + path)
+        response = client.get(REGISTRY_URL + path)
     assert response.status_code == 200, response.json()
     return len(captured) - AUTHENTICATION_QUERIES
 
@@ -42,7 +42,7 @@ def test_query_count_is_independent_of_number_of_providers(viewer):
         counts.append({path: count_queries(viewer, path) for path in EXPECTED_COUNTS})
 
     assert counts == [EXPECTED_COUNTS] * 3
-    decision = viewer.get(f"{REGISTRY}/data-analysis").json()
+    decision = viewer.get(f"{REGISTRY_URL}/data-analysis").json()
     assert len(decision["providers"]) == 100
 
 

@@ -7,11 +7,11 @@ from django.db.models import F
 
 from routing.models import CapabilityRegistration, RequestSecond
 from tests.api_errors import assert_error_response
+from tests.routing.api.requests import REGISTRY_URL
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
 
-REGISTRY = "/api/v1/registry/capabilities"
 GAUGES = {"concurrent_requests": 3, "queue_depth": 7, "load_score": 0.25}
 
 
@@ -22,7 +22,7 @@ def send_report(client, registration, *times: int | None, failures: int = 0, **m
         for n, milliseconds in enumerate(times)
     ]
     body = ({"outcomes": outcomes} if outcomes else {}) | members
-    url = f"{REGISTRY}/{registration.pk}/reports"
+    url = f"{REGISTRY_URL}/{registration.pk}/reports"
     return client.post(url, body, format="json")
 
 
@@ -32,12 +32,12 @@ def age_gauges(by) -> None:
 
 
 def get_metrics(client) -> dict:
-    (provider,) = client.get(f"{REGISTRY}/data-analysis").json()["providers"]
+    (provider,) = client.get(f"{REGISTRY_URL}/data-analysis").json()["providers"]
     return provider["performance_metrics"]
 
 
 def get_listed_provider(client) -> dict:
-    (capability,) = client.get(REGISTRY).json()["capabilities"]
+    (capability,) = client.get(REGISTRY_URL).json()["capabilities"]
     (provider,) = capability["providers"]
     return provider
 
@@ -217,7 +217,7 @@ def test_fractional_response_time_is_rounded(editor):
 def test_expired_load_does_not_lower_routing_score(editor, settings):
     registration = RegistrationFactory(priority=100)
     send_report(editor, registration, load_score=0.5)
-    url = f"{REGISTRY}/data-analysis"
+    url = f"{REGISTRY_URL}/data-analysis"
     busy = editor.get(url).json()["providers"][0]["routing_score"]
     settings.AGENTLENS_GAUGE_LIFETIME = 0
 
@@ -277,7 +277,9 @@ INVALID_BODIES = {
 def test_invalid_report_returns_400_and_stores_nothing(editor, body):
     registration = RegistrationFactory()
     before = get_metrics(editor)
-    response = editor.post(f"{REGISTRY}/{registration.pk}/reports", body, format="json")
+    response = editor.post(
+        f"{REGISTRY_URL}/{registration.pk}/reports", body, format="json"
+    )
 
     assert_error_response(response, 400, "INVALID_BODY")
     assert get_metrics(editor) == before
@@ -293,7 +295,7 @@ def test_load_score_from_zero_to_one_is_accepted(editor, load_score):
 @pytest.mark.parametrize("key", ["cap-reg-0000000000000000", "data-analysis", "%00"])
 def test_report_for_unknown_registration_returns_404(editor, key):
     RegistrationFactory()
-    url = f"{REGISTRY}/{key}/reports"
+    url = f"{REGISTRY_URL}/{key}/reports"
     response = editor.post(url, {"load_score": 0.5}, format="json")
 
     assert_error_response(response, 404, "REGISTRATION_NOT_FOUND")

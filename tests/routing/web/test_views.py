@@ -31,8 +31,8 @@ AUTHENTICATION_QUERIES = 3
 def get_text(response):
     """Return the text of the page, without tags and repeated spaces."""
     assert response.status_code == 200
-    words = re.sub(r"<[^>]*>", " ", response.content.decode())
-    return " ".join(unescape(words).split())
+    text = re.sub(r"<[^>]*>", " ", response.content.decode())
+    return " ".join(unescape(text).split())
 
 
 def get_rows(response):
@@ -297,7 +297,7 @@ def test_update_redirects_to_previewed_strategy(editor_client, providers):
     response = editor_client.post(url, data, follow=True)
 
     assert response.redirect_chain == [(f"{CAPABILITY_URL}?strategy=load_balance", 302)]
-    message = "Fast receives no new requests and will be removed in 60 s."
+    message = "Fast receives no new requests. Its registration will be removed in 60 s."
     assert message in get_text(response)
 
 

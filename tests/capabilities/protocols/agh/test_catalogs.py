@@ -120,7 +120,7 @@ def test_document_without_digest_is_read_but_not_verified():
 
 
 @pytest.mark.parametrize("value", [None, [], "x", {}, {"capabilities": None}])
-def test_malformed_catalog_is_refused(value):
+def test_malformed_catalog_is_rejected(value):
     with pytest.raises(EnvelopeError) as caught:
         read_catalog({CATALOG_KEY: value})
 

@@ -134,7 +134,7 @@ def test_identifiers_are_trimmed_but_raw_is_unchanged():
     assert parsed.to_wire()["channel"] == " builders\n"
 
 
-def test_missing_or_blank_to_is_a_broadcast():
+def test_envelope_with_missing_or_blank_recipient_is_a_broadcast():
     assert (
         parse_envelope(omit_member("to")).to
         == parse_envelope(make_envelope(to=" ")).to
@@ -155,7 +155,7 @@ def test_missing_or_blank_to_is_a_broadcast():
         ({"ts": NOW + 301, "expires_at": NOW + 900}, NOW, "$.ts"),
     ],
 )
-def test_old_future_or_expired_envelope_is_refused(members, now, path):
+def test_old_future_or_expired_envelope_is_rejected(members, now, path):
     if path:
         assert get_parse_error(make_envelope(**members), now) == ("expired", path)
     else:
@@ -268,7 +268,7 @@ def test_invalid_body_is_malformed(make_message, body, path):
         ),
     ],
 )
-def test_invalid_transfer_is_refused(body, reason, path):
+def test_invalid_transfer_is_rejected(body, reason, path):
     assert get_parse_error(make_envelope("capability", body=body)) == (reason, path)
 
 
@@ -419,7 +419,7 @@ def test_size_is_counted_in_bytes():
 
 def test_error_message_has_path_and_reason():
     with pytest.raises(
-        EnvelopeError, match=r"^\$\.ts must be Unix seconds greater than zero$"
+        EnvelopeError, match=r"^\$\.ts must be a Unix timestamp greater than zero$"
     ):
         parse_envelope(make_envelope(ts=0))
 

@@ -264,7 +264,7 @@ def test_response_over_size_limit_is_not_built():
         respond(make_whois(include=["capability_catalog"]), documents=documents)
 
 
-def test_example_catalog_with_placeholder_digest_is_refused():
+def test_example_catalog_with_placeholder_digest_is_rejected():
     with pytest.raises(EnvelopeError) as caught:
         read_catalog({CATALOG_KEY: load_sample("capability_catalog")})
 

@@ -109,7 +109,7 @@ def test_other_files_in_directory_are_ignored(write_and_read, tmp_path):
     assert write_and_read({"capabilities/a.toml": DOCUMENT_A}) == [make_document()]
 
 
-def test_toml_and_json_catalog_files_together_are_refused(write_and_read):
+def test_toml_and_json_catalog_files_together_are_rejected(write_and_read):
     problems = get_problems(
         write_and_read, {"capabilities.toml": "", "capabilities.json": "{}"}
     )
@@ -119,7 +119,7 @@ def test_toml_and_json_catalog_files_together_are_refused(write_and_read):
 
 
 @pytest.mark.parametrize("name", ["capabilities.toml", "capabilities.json"])
-def test_catalog_file_and_directory_together_are_refused(write_and_read, name):
+def test_catalog_file_and_directory_together_are_rejected(write_and_read, name):
     problems = get_problems(
         write_and_read, {"capabilities/a.toml": DOCUMENT_A, name: ""}
     )
@@ -128,7 +128,7 @@ def test_catalog_file_and_directory_together_are_refused(write_and_read, name):
     assert [problem[2] for problem in problems] == [message]
 
 
-def test_two_formats_in_one_directory_are_refused(write_and_read):
+def test_two_formats_in_one_directory_are_rejected(write_and_read):
     files = {
         "capabilities/a.toml": DOCUMENT_A,
         "capabilities/b.json": json.dumps(make_raw_document(id="b")),
@@ -160,7 +160,7 @@ def test_catalog_directory_must_be_a_real_directory(write_and_read, tmp_path):
     assert get_locations(write_and_read) == [("capabilities", "$")]
 
 
-def test_broken_symlink_is_refused(write_and_read, tmp_path):
+def test_broken_symlink_is_rejected(write_and_read, tmp_path):
     (tmp_path / "capabilities.toml").symlink_to(tmp_path / "nowhere")
 
     assert get_locations(write_and_read) == [("capabilities.toml", "$")]
@@ -216,7 +216,7 @@ def test_toml_date_or_time_is_not_a_string(write_and_read, line, path):
     assert locations == [("capabilities.toml", f"$.capabilities[0].{path}")]
 
 
-def test_unknown_key_beside_capabilities_is_refused(write_and_read):
+def test_unknown_key_beside_capabilities_is_rejected(write_and_read):
     problems = get_problems(
         write_and_read, {"capabilities.json": make_catalog(version="1")}
     )
@@ -233,7 +233,7 @@ def test_capabilities_must_be_a_list(write_and_read, capabilities):
     ]
 
 
-def test_repeated_id_after_trimming_is_refused(write_and_read):
+def test_repeated_id_after_trimming_is_rejected(write_and_read):
     problems = get_problems(
         write_and_read,
         {
@@ -251,11 +251,11 @@ def test_file_name_must_equal_the_id(write_and_read):
     problems = get_problems(write_and_read, {"capabilities/b.toml": DOCUMENT_A})
 
     assert problems == [
-        ("b.toml", "$.id", "must equal the file name without its suffix, is 'a'")
+        ("b.toml", "$.id", "must equal the file name without its suffix, but is 'a'")
     ]
 
 
-def test_repeated_id_of_file_names_equal_after_trimming_is_refused(write_and_read):
+def test_repeated_id_of_file_names_equal_after_trimming_is_rejected(write_and_read):
     files = {
         "capabilities/a.toml": DOCUMENT_A,
         "capabilities/ a.toml": DOCUMENT_A,
@@ -305,7 +305,7 @@ def test_problems_of_all_files_are_reported(write_and_read):
     ]
 
 
-def test_file_too_large_or_not_utf_8_is_refused(write_and_read, tmp_path):
+def test_file_too_large_or_not_utf_8_is_rejected(write_and_read, tmp_path):
     file = tmp_path / "capabilities.toml"
     file.write_bytes(b"#" * 1_048_577)
     assert "larger than" in get_problems(write_and_read)[0][2]

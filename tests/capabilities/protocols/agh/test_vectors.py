@@ -22,7 +22,7 @@ def parse_vector(name):
     return document
 
 
-def test_there_are_thirteen_vectors():
+def test_vector_file_has_thirteen_vectors():
     assert len(VECTORS) == 13
 
 

@@ -113,14 +113,14 @@ def test_empty_document_is_valid_if_protocol_is_given():
 
 
 @pytest.mark.parametrize("protocol", ["", "agui"])
-def test_event_matrix_is_refused_with_a_reason(protocol):
+def test_event_matrix_is_rejected_with_a_reason(protocol):
     result = parse_document(load_sample("event_matrix"), protocol)
 
     assert [problem.path for problem in result.errors] == ["$"]
     assert "matrix of events and features that AWS Strands" in result.errors[0].message
 
 
-def test_document_without_category_is_refused():
+def test_document_without_category_is_rejected():
     assert "none of AG-UI's categories" in parse_document({"x": 1}).errors[0].message
 
 

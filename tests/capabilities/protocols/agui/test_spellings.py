@@ -58,7 +58,7 @@ def test_flat_flag_replaces_invalid_nested_value():
     assert result.misplaced_paths == ["$.multimodal.input"]
 
 
-def test_equal_spellings_are_no_conflict():
+def test_equal_spellings_are_not_a_conflict():
     members = {"subagents": [{"name": "a"}], "subAgents": [{"name": "a"}]}
 
     assert normalize_spelling({"multiAgent": members}).conflicting_paths == []

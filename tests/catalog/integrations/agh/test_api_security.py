@@ -91,7 +91,7 @@ def test_privilege_in_card_is_rejected_without_proof(editor):
     send_envelopes(editor, build_greet("task.write", proof={"sig": "x"}))
 
 
-def test_broadcast_reaches_peers_beside_privileged_peer(editor):
+def test_broadcast_skips_privileged_peer_and_reaches_others(editor):
     send_envelopes(
         editor,
         build_greet("task.write", proof={"sig": "x"}),
@@ -102,7 +102,7 @@ def test_broadcast_reaches_peers_beside_privileged_peer(editor):
     assert "coder" in senders
 
 
-def test_broadcast_reaches_peers_beside_registered_privileged_card(editor):
+def test_broadcast_skips_registered_privileged_card_and_reaches_others(editor):
     card = build_card("task.write", peer_id="writer", channel="builders")
     editor.post("/api/v1/catalog/register", card, format="json")
     CatalogEntry.objects.update(status="active")

@@ -49,7 +49,7 @@ def test_import_by_capabilities_url_finds_agent_url(editor, server):
     assert body["endpoint"] == server.url("/agent")
 
 
-def test_import_with_separate_capabilities_url(editor, server):
+def test_import_with_separate_capabilities_url_uses_that_url(editor, server):
     serve_declaration(server, "/meta")
     capabilities_url = server.url("/meta")
     response = post_import(editor, server.url("/a"), capabilities_url=capabilities_url)
@@ -76,7 +76,7 @@ def test_import_ignores_response_of_the_agent_url_itself(
 
 
 def test_import_of_agent_that_never_responds_to_get(editor, server, settings):
-    settings.AGENTLENS_FIRST_URL_PATIENCE = 0.2
+    settings.AGENTLENS_FIRST_URL_WAIT = 0.2
     server.routes["/agent"] = never_respond
 
     assert post_import(editor, server.url("/agent"), protocol="").status_code == 201
@@ -88,7 +88,7 @@ def test_import_of_declaration_file_needs_the_agent_url(editor, server):
     response = post_import(editor, url, protocol="")
 
     body = assert_error_response(response, 502, "FETCH_FAILED")
-    assert "does not contain the agent's endpoint" in body["error"]
+    assert "lack the agent's endpoint" in body["error"]
     assert not CatalogEntry.objects.exists()
     agent_url = server.url("/agent")
     imported = post_import(editor, agent_url, protocol="", capabilities_url=url).json()

@@ -89,7 +89,7 @@ def test_interrupted_session_raises_error_that_names_mcp(server):
 
 def test_import_of_server_that_never_responds_to_get(server, settings):
     """GET opens an event stream there, which stays empty."""
-    settings.AGENTLENS_FIRST_URL_PATIENCE = 0.2
+    settings.AGENTLENS_FIRST_URL_WAIT = 0.2
     route = answer_with_lists(tools=TOOLS)
 
     def answer_only_posts(request):

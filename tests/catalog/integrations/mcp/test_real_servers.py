@@ -196,7 +196,7 @@ RESPONSES = {
     "private": (
         PRIVATE_REDIRECT,
         GOES_OFFLINE,
-        "127.0.0.2 does not have a public address",
+        "127.0.0.2 does not have a public address (see AGENTLENS_ALLOWED_NETWORKS)",
     ),
     "not-http": (
         b"Good morning\r\n\r\n",

@@ -10,11 +10,11 @@ from django.utils import timezone
 from catalog.models import Status
 from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
+from tests.routing.api.requests import REGISTRY_URL
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
 
-REGISTRY = "/api/v1/registry/capabilities"
 DEFAULT_MEMBERS = [
     "registration_id",
     "agent_id",
@@ -26,7 +26,7 @@ DEFAULT_MEMBERS = [
 
 
 def list_capabilities(client, **query) -> dict:
-    response = client.get(f"{REGISTRY}?{urlencode(query)}")
+    response = client.get(f"{REGISTRY_URL}?{urlencode(query)}")
     assert response.status_code == 200, response.json()
     return response.json()
 
@@ -303,7 +303,7 @@ def test_page_size_defaults_to_50_and_is_at_most_200(viewer):
 )
 def test_invalid_parameter_returns_400_with_its_name(viewer, query, parameter):
     RegistrationFactory()
-    response = viewer.get(f"{REGISTRY}?{query}")
+    response = viewer.get(f"{REGISTRY_URL}?{query}")
     body = assert_error_response(response, 400, "INVALID_PARAMETER")
 
     assert body["details"] == {"parameter": parameter}
@@ -311,7 +311,7 @@ def test_invalid_parameter_returns_400_with_its_name(viewer, query, parameter):
 
 def test_list_with_matching_etag_returns_304(viewer):
     RegistrationFactory()
-    first = viewer.get(REGISTRY)
-    second = viewer.get(REGISTRY, headers={"If-None-Match": first["ETag"]})
+    first = viewer.get(REGISTRY_URL)
+    second = viewer.get(REGISTRY_URL, headers={"If-None-Match": first["ETag"]})
 
     assert (second.status_code, second.content) == (304, b"")

@@ -16,11 +16,11 @@ from routing.models import RequestSecond
 from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory
 from tests.probes import failure, success
+from tests.routing.api.requests import REGISTRY_URL
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
 
-REGISTRY = "/api/v1/registry/capabilities"
 ADDITIONAL_MEMBERS = {
     "updated_at",
     "last_updated",
@@ -64,7 +64,7 @@ def send_report(
         {"ok": n < successes, "response_time_ms": response_time_ms}
         for n in range(successes + failures)
     ]
-    url = f"{REGISTRY}/{registration.pk}/reports"
+    url = f"{REGISTRY_URL}/{registration.pk}/reports"
     response = client.post(url, {"outcomes": outcomes} | gauges, format="json")
     assert response.status_code == 204
 
@@ -83,7 +83,7 @@ def test_register_example(editor):
         "metadata": METADATA,
         "health_check_url": "/api/v1/config-agents/{agent_id}/health",
     }
-    response = editor.post(REGISTRY, payload, format="json")
+    response = editor.post(REGISTRY_URL, payload, format="json")
     body = response.json()
 
     assert response.status_code == 201
@@ -117,7 +117,7 @@ def test_register_external_agent_example(editor):
         "health_check_url": "https://analyzer.example.com/health",
     }
     payload = members | {"agent_id": entry.agent_key}
-    body = editor.post(REGISTRY, payload, format="json").json()
+    body = editor.post(REGISTRY_URL, payload, format="json").json()
 
     assert body.items() >= members.items()
     assert (body["agent_id"], body["version"]) == (str(entry.pk), "1.0.0")
@@ -144,7 +144,7 @@ def test_list_example(editor, viewer, analyzer):
     third = create_provider("ImageProcessor", "image-processing")
     send_report(editor, third, 23, 2, 3500, load_score=0.1)
 
-    assert viewer.get(REGISTRY).json() == {
+    assert viewer.get(REGISTRY_URL).json() == {
         "capabilities": [
             {
                 "capability": "data-analysis",
@@ -197,7 +197,7 @@ def test_list_example(editor, viewer, analyzer):
 
 
 def test_list_with_metadata_example(viewer, analyzer):
-    page = viewer.get(f"{REGISTRY}?include_metadata=true").json()
+    page = viewer.get(f"{REGISTRY_URL}?include_metadata=true").json()
     metrics = page["capabilities"][0]["providers"][0].pop("performance_metrics")
 
     assert page == {
@@ -240,7 +240,7 @@ def test_routing_decision_example(editor, viewer):
     registration = create_provider("DataAnalyzer", priority=100, metadata=metadata)
     send_report(editor, registration, 19, 1, 1200, load_score=0.3)
     health.record_probe(registration.entry, success(60, LAST_CHECK))
-    decision = viewer.get(f"{REGISTRY}/data-analysis").json()
+    decision = viewer.get(f"{REGISTRY_URL}/data-analysis").json()
     metrics = decision["providers"][0].pop("performance_metrics")
 
     assert list(metrics) == PERFORMANCE_METRICS
@@ -280,7 +280,7 @@ def test_fastest_provider_example(editor, viewer):
     send_report(editor, slow, 1, 0, 3000)
     send_report(editor, fast, 1, 0, 200)
     strategy = "routing_strategy=fastest_response"
-    decision = viewer.get(f"{REGISTRY}/image-processing?{strategy}").json()
+    decision = viewer.get(f"{REGISTRY_URL}/image-processing?{strategy}").json()
 
     assert decision["providers"][0]["agent_id"] == fast.agent_id
     assert decision["routing_strategy"] == "fastest_response"
@@ -288,10 +288,10 @@ def test_fastest_provider_example(editor, viewer):
 
 def test_unregister_example(editor):
     registration = create_provider("DataAnalyzer")
-    response = editor.delete(f"{REGISTRY}/{registration.agent_id}/data-analysis")
+    response = editor.delete(f"{REGISTRY_URL}/{registration.agent_id}/data-analysis")
 
     assert (response.status_code, response.content) == (204, b"")
-    assert editor.get(REGISTRY).json()["total"] == 0
+    assert editor.get(REGISTRY_URL).json()["total"] == 0
 
 
 def test_update_example(editor):
@@ -306,7 +306,7 @@ def test_update_example(editor):
         },
         "health_check_url": "/api/v1/config-agents/{agent_id}/health/detailed",
     }
-    response = editor.put(f"{REGISTRY}/{registration.pk}", payload, format="json")
+    response = editor.put(f"{REGISTRY_URL}/{registration.pk}", payload, format="json")
     body = response.json()
 
     assert response.status_code == 200
@@ -334,7 +334,7 @@ def test_capability_health_example(editor, viewer, analyzer):
         at = LAST_CHECK - timedelta(minutes=minutes)
         health.record_probe(third.entry, failure(at, "Connection timeout after 30s"))
 
-    assert viewer.get(f"{REGISTRY}/data-analysis/health").json() == {
+    assert viewer.get(f"{REGISTRY_URL}/data-analysis/health").json() == {
         "capability": "data-analysis",
         "overall_health": "healthy",
         "healthy_providers": 2,
@@ -406,7 +406,7 @@ def test_overall_health_example(viewer):
     for capability, states in STATUSES_BY_CAPABILITY.items():
         for status in states:
             RegistrationFactory(capability=capability, entry__status=status)
-    body = viewer.get(f"{REGISTRY}/health").json()
+    body = viewer.get(f"{REGISTRY_URL}/health").json()
     capabilities = body.pop("capabilities")
 
     assert body == {
@@ -422,7 +422,7 @@ def test_overall_health_example(viewer):
 def test_error_example(viewer):
     create_provider("DataAnalyzer")
     create_provider("ImageProcessor", "image-processing")
-    response = viewer.get(f"{REGISTRY}/non-existent-capability")
+    response = viewer.get(f"{REGISTRY_URL}/non-existent-capability")
     body = assert_error_response(response, 404, "CAPABILITY_NOT_FOUND")
 
     assert body["error"] == "Capability not found"

@@ -217,7 +217,7 @@ def test_protocol_option_overrides_catalog_file_name(agent):
     assert CatalogEntry.objects.get().agent_type.protocol == "agui"
 
 
-def test_configuration_agents_beside_catalog_keep_their_protocol(agent):
+def test_configuration_agents_next_to_catalog_keep_their_protocol(agent):
     write_toml_file(agent)
     for name in ("reporter.toml", "translator.md"):
         (agent / name).write_bytes((CONFIG_SAMPLES / name).read_bytes())

@@ -88,7 +88,7 @@ def test_problems_inside_envelope_have_full_paths():
     assert "$.server.sails" in get_warning_paths(document)
 
 
-def test_server_member_beside_other_members_is_not_unwrapped():
+def test_server_member_next_to_other_members_is_not_unwrapped():
     record = parse_document(make_server(server={"name": "other"})).record
 
     assert record.name == "desk"

@@ -65,7 +65,7 @@ def test_register_creates_entry_and_returns_its_url(editor):
     assert body["warnings"] == []
 
 
-def test_register_returns_entry_as_its_url_does(editor):
+def test_register_returns_same_entry_as_its_url(editor):
     response = post_raw(editor, REGISTER_URL, card_bytes())
     stored = editor.get(response["Location"]).json()
 

@@ -216,7 +216,7 @@ def test_toml_date_or_time_is_not_a_string(write_and_read, line, path):
     assert locations == [("capabilities.toml", f"$.capabilities[0].{path}")]
 
 
-def test_unknown_key_beside_capabilities_is_rejected(write_and_read):
+def test_unknown_key_next_to_capabilities_is_rejected(write_and_read):
     problems = get_problems(
         write_and_read, {"capabilities.json": make_catalog(version="1")}
     )

@@ -255,3 +255,20 @@ def test_registry_pages_do_not_scroll_horizontally(providers, open_as, width):
         if scrolls_horizontally(page):
             too_wide.append(url)
     assert too_wide == []
+
+
+def test_retry_button_reloads_results_after_failed_live_update(providers, open_as):
+    page = open_as(allow_errors=True)
+    page.clock.install()
+    page.goto(INDEX_URL)
+    page.route("**/registry", lambda route: route.fulfill(status=500))
+    page.clock.run_for(15_000)
+    expect(page.get_by_role("alert")).to_contain_text("could not be loaded")
+    page.unroute_all()
+
+    # The clock no longer advances, so only the button can send this request.
+    page.clock.pause_at(page.evaluate("Date.now()") + 1_000)
+    with page.expect_response(lambda response: is_htmx_request(response.request)):
+        page.get_by_role("button", name="Try again").click()
+
+    expect(page.get_by_role("alert")).to_be_hidden()

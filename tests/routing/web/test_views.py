@@ -98,7 +98,7 @@ def test_index_shows_metrics_of_each_provider(viewer_client, providers):
         "–",
         "priority 70 load balance 333.33 least loaded 0.70 fastest response 10",
     ]
-    assert second[1:3] == ["Degraded HTTP 503, 1 time in a row", "80"]
+    assert second[1:3] == ["Degraded HTTP 503", "80"]
     assert second[3:8] == ["–", "–", "0 %", "0", "0 %"]
     assert [(row[0], row[1]) for row in remaining] == [
         ("Offline 1.0.0", "Unhealthy"),
@@ -268,7 +268,7 @@ def test_preview_filters_by_version_and_metadata(viewer_client):
         "Newer",
     }
     response = viewer_client.get(CAPABILITY_URL, {"version": "3.0.0"})
-    assert "No provider matches this version and metadata." in get_text(response)
+    assert "No provider is registered for this version and metadata." in get_text(response)
 
 
 @pytest.mark.parametrize(

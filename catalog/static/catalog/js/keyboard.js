@@ -9,16 +9,16 @@ function focusSearchBox(event) {
   searchBox.select();
 }
 
-function focusNextGroup(event) {
+function focusAdjacentGroup(event) {
   const summary = event.target.closest(".group summary");
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!summary || !step) return;
   const summaries = [...document.querySelectorAll(".group summary")];
-  const next = summaries[summaries.indexOf(summary) + step];
-  if (!next) return;
+  const adjacent = summaries[summaries.indexOf(summary) + step];
+  if (!adjacent) return;
   event.preventDefault();
-  next.focus();
+  adjacent.focus();
 }
 
 document.addEventListener("keydown", focusSearchBox);
-document.addEventListener("keydown", focusNextGroup);
+document.addEventListener("keydown", focusAdjacentGroup);

@@ -1,7 +1,7 @@
 // The providers of a capability: their part of the page is loaded again on changes.
 import { subscribe } from "./live_socket.js";
 
-const EVENT_DELAY = 1_000;
+const RELOAD_DELAY = 1_000;
 const POLL_INTERVAL = 10_000;
 
 function watchRegistry(registry) {
@@ -17,13 +17,14 @@ function watchRegistry(registry) {
 
   // Many events within a moment cause one reload.
   function scheduleReload() {
-    timer ??= setTimeout(reload, EVENT_DELAY);
+    timer ??= setTimeout(reload, RELOAD_DELAY);
   }
 
-  subscribe("/ws/capabilities" + registry.dataset.registry, scheduleReload, scheduleReload);
+  registry.addEventListener("reload", reload);
+  subscribe("/ws/capabilities" + registry.dataset.registryQuery, scheduleReload, scheduleReload);
   // Request metrics have no events, so a visible page polls for them.
   setInterval(() => document.hidden || scheduleReload(), POLL_INTERVAL);
 }
 
-const registry = document.querySelector("[data-registry]");
+const registry = document.querySelector("[data-registry-query]");
 if (registry) watchRegistry(registry);

@@ -25,6 +25,6 @@ function handleEvent(event) {
   if (document.querySelector(`[data-health-of="${event.entry_id}"]`)) refreshPage();
 }
 
-if (document.querySelector("[data-live]")) {
+if (document.querySelector("[data-live-status]")) {
   subscribe("/ws/catalog", handleEvent, refreshPage);
 }

@@ -67,7 +67,7 @@ def send_entry_event(event: EntryIngested | StateChanged | EntryRemoved) -> None
 
 def build_state_message(change: StateChanged) -> dict[str, Any]:
     """Return the new state with the HTML of its badge, the same as on every page."""
-    badge = render_to_string("catalog/_badge.html", {"status": change.after})
+    badge = render_to_string("catalog/_status_badge.html", {"status": change.after})
     return {
         "type": "state_changed",
         "entry_id": str(change.entry_id),

@@ -36,7 +36,7 @@ def test_peer_page_shows_transferred_document_and_links_capability(
 
     expect(outcome).to_be_visible()
     expect(page.get_by_text("Verified", exact=True)).to_be_visible()
-    expect(page.locator("details.document dd li")).to_have_text(
+    expect(page.locator("details.capability-document dd li")).to_have_text(
         ["The repository", "Inspect", "Build", "No mocks"]
     )
     expect(page.get_by_text(document["digest"], exact=True)).to_be_visible()

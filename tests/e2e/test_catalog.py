@@ -97,7 +97,7 @@ def test_agent_page_shows_capabilities_connection_and_versions(open_as):
     versions = page.get_by_role("region", name="Versions (2)")
     expect(versions.locator("tbody tr")).to_have_count(2)
     expect(versions.locator("tbody tr").first).to_contain_text("+ Proofread")
-    page.get_by_text("Show source").click()
+    page.get_by_text("Show definition").click()
     expect(page.locator("pre.raw")).to_contain_text('"version": "2.0.0"')
 
 

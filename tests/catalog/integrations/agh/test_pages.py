@@ -135,6 +135,6 @@ def test_peer_page_shows_no_latency(get_page):
     receive_envelopes(build_greet("a"))
     page = get_page()
 
-    assert "seen recently" in page
+    assert "the agent announced itself recently" in page
     assert "None ms" not in page
     assert 'class="latency"' not in page

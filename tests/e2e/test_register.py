@@ -36,7 +36,7 @@ def test_errors_are_shown_with_paths_and_can_be_corrected(open_as):
     invalid = agent_card("", {}, version="")
     page.get_by_label("Definition").fill(json.dumps(invalid))
     page.get_by_role("button", name="Preview").click()
-    errors = page.locator(".problems.errors")
+    errors = page.locator(".problems.error")
     expect(errors).to_contain_text("$.name")
     expect(errors).to_contain_text("$.skills[0].name")
     expect(page.get_by_role("button", name="Register")).to_have_count(0)

@@ -54,7 +54,8 @@ COMMON_RESPONSES = {
 BODY_RESPONSES = {
     "413": "The body is larger than 1048576 bytes.",
     "415": "The media type of the body is not supported.",
-    "429": "There were too many writes. `Retry-After` says how many seconds to wait.",
+    "429": "There were too many writes, too many agents are being contacted, or the"
+    " agent was just probed. `Retry-After` says how many seconds to wait.",
 }
 DEFINITION_RESPONSES = {
     "422": "The definition is not valid. `details.errors` lists every error with its"

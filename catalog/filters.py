@@ -164,14 +164,14 @@ class CatalogEntryFilterSet(filters.FilterSet):
     source = filters.ChoiceFilter(
         choices=Source.choices,
         label="Source",
-        help_text="Only entries that came from this source.",
+        help_text="Only entries from this source.",
     )
     sort = filters.ChoiceFilter(
         choices=ENTRY_SORTS,
         method="filter_sort",
         label="Sort",
         empty_label=None,
-        help_text="Sort order; by name if not given.",
+        help_text="Sort order. The default is by name.",
     )
 
     class Meta:

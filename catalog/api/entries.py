@@ -54,6 +54,11 @@ from .serializers import (
     VersionSerializer,
 )
 
+INVALID_DEFINITION_RESPONSE = OpenApiResponse(
+    ParseResultSerializer,
+    description="The definition is not valid. `errors` lists every error with its JSON"
+    " path.",
+)
 PROTOCOL_PARAMETER = OpenApiParameter(
     "protocol",
     str,
@@ -150,7 +155,7 @@ class CatalogEntryViewSet(
         summary="Validate a definition",
         parameters=[PROTOCOL_PARAMETER, ENDPOINT_PARAMETER],
         request=DEFINITION_BODY,
-        responses={200: ParseResultSerializer, 422: ParseResultSerializer},
+        responses={200: ParseResultSerializer, 422: INVALID_DEFINITION_RESPONSE},
         examples=[examples.AGENT_CARD, examples.PARSE_RESULT],
     )
     @action(detail=False, methods=["post"], parser_classes=DEFINITION_PARSERS)
@@ -176,8 +181,8 @@ class CatalogEntryViewSet(
     def register(self, request: Request) -> Response:
         """Add an agent, or update it, from a definition.
 
-        YAML and TOML are also accepted as text/markdown, application/yaml or
-        application/toml.
+        YAML and TOML are also accepted, as text/plain, text/markdown,
+        application/yaml, text/yaml or application/toml.
         """
         result = registration.register(
             self.get_definition(), self.get_protocol(), endpoint=self.get_endpoint()
@@ -194,8 +199,8 @@ class CatalogEntryViewSet(
     def import_url(self, request: Request) -> Response:
         """Fetch a definition, or introspect a running agent, and register it.
 
-        If the URL has no path, the definition is fetched from the well-known paths of
-        the host.
+        Tries the URL, the well-known paths below it, introspection of the running
+        agent, and the well-known paths of its host.
         """
         data = get_validated_data(ImportSerializer(data=request.data))
         result = registration.import_url(
@@ -237,7 +242,7 @@ class CatalogEntryViewSet(
     @extend_schema(summary="Probe an agent", request=None, responses=ProbeSerializer)
     @action(detail=True, methods=["post"])
     def probe(self, request: Request, pk: str) -> Response:
-        """Probe the agent now and return the outcome and its health."""
+        """Probe the agent now and return the outcome and the health of the agent."""
         entry = self.get_object()
         get_validated_data(EmptyBodySerializer(data=request.data))
         if not entry.can_be_probed:
@@ -253,7 +258,7 @@ class CatalogEntryViewSet(
     )
     @action(detail=True, methods=["post"])
     def refresh(self, request: Request, pk: str) -> Response:
-        """Fetch or introspect the definition again, apply its changes and probe.
+        """Fetch the definition or introspect the agent again, apply changes and probe.
 
         Removed capabilities that clients may depend on are marked as `breaking`.
         """
@@ -275,7 +280,7 @@ class CatalogEntryViewSet(
     )
     @action(detail=True)
     def health(self, request: Request, pk: str) -> Response:
-        """Return uptime, response times, the latest probes and hourly counts."""
+        """Return uptime, response times, the latest probes and hourly totals."""
         entry = self.get_object()
         report = HealthReport(entry, History.for_entry(entry))
         return Response(HealthHistorySerializer(report).data)

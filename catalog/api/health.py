@@ -77,7 +77,9 @@ class HealthHourSerializer(serializers.Serializer[Any]):
     probes = serializers.IntegerField()
     failures = serializers.IntegerField()
     latencyMs = serializers.IntegerField(
-        source="latency_ms", allow_null=True, help_text="Mean response time."
+        source="latency_ms",
+        allow_null=True,
+        help_text="Mean response time in milliseconds.",
     )
 
 

@@ -84,7 +84,11 @@ def index(request: HttpRequest) -> HttpResponse:
         "capabilities": load_capabilities(list(page)),
     }
     is_partial = wants_partial(request)
-    template = "routing/_capability_results.html" if is_partial else "routing/capability_list.html"
+    template = (
+        "routing/_capability_results.html"
+        if is_partial
+        else "routing/capability_list.html"
+    )
     return render(request, template, context)
 
 
@@ -129,7 +133,11 @@ def capability(request: HttpRequest, name: str) -> HttpResponse:
         "decision": decision,
         "forms": build_forms(request.user, name),
     }
-    template = "routing/_provider_order.html" if is_partial else "routing/capability_detail.html"
+    template = (
+        "routing/_provider_order.html"
+        if is_partial
+        else "routing/capability_detail.html"
+    )
     return render(request, template, context)
 
 

@@ -99,7 +99,7 @@ class EnvelopesView(CatalogAPIMixin, APIView):
         ],
     )
     def post(self, request: Request) -> Response:
-        """Send a greeting, a whois request or a capability; returns the responses.
+        """Process one envelope and return the responses.
 
         Whois requests need the Viewer role. Envelopes that change the catalog need
         the Editor role.
@@ -148,7 +148,7 @@ class PeerAPIView(CatalogAPIMixin, APIView):
 
 class PeerView(PeerAPIView):
     @extend_schema(
-        summary="Read the card of an AGH peer",
+        summary="Get the card of an AGH peer",
         parameters=[CHANNEL_PARAMETER],
         responses=OpenApiTypes.OBJECT,
     )
@@ -159,7 +159,7 @@ class PeerView(PeerAPIView):
 
 class TransferView(PeerAPIView):
     @extend_schema(
-        summary="Read a capability of an AGH peer as a transfer envelope",
+        summary="Get a capability of an AGH peer as a transfer envelope",
         parameters=[CHANNEL_PARAMETER],
         responses=OpenApiTypes.OBJECT,
     )

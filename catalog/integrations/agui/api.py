@@ -43,7 +43,7 @@ class SnapshotView(CatalogAPIMixin, APIView):
         """Return AG-UI `AgentCapabilities` for an entry of any protocol.
 
         AG-UI clients can use the URL of the entry as the URL of the agent. A member
-        that is absent is unknown, not false.
+        that is absent is undeclared, not false.
         """
         entries = CatalogEntry.objects.select_related("agent_type__provider")
         try:

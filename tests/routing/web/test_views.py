@@ -268,7 +268,9 @@ def test_preview_filters_by_version_and_metadata(viewer_client):
         "Newer",
     }
     response = viewer_client.get(CAPABILITY_URL, {"version": "3.0.0"})
-    assert "No provider is registered for this version and metadata." in get_text(response)
+    assert "No provider is registered for this version and metadata." in get_text(
+        response
+    )
 
 
 @pytest.mark.parametrize(

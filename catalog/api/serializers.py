@@ -185,8 +185,8 @@ class AuthorizationSerializer(serializers.Serializer[None]):
         max_length=8000,
         required=False,
         write_only=True,
-        help_text="`Authorization` header, sent only to the origin of the URL. Used once"
-        " and never stored.",
+        help_text="`Authorization` header, sent only to the origin of the URL. Used"
+        " once and never stored.",
     )
 
     def validate_authorization(self, value: str) -> str:

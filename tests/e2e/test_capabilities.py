@@ -318,7 +318,9 @@ def get_expected_chips(counts):
 def test_empty_states_explain_what_to_do(open_as):
     page = open_as(allow_errors=True)
     page.goto(CAPABILITIES_URL)
-    expect(page.get_by_role("heading", level=2)).to_have_text("No capabilities yet")
+    expect(page.get_by_role("heading", level=2)).to_have_text(
+        "No capabilities published yet"
+    )
     register_agent(agent_card("Polyglot", "Translate text"))
     page.reload()
     page.get_by_role("searchbox").fill("cook")

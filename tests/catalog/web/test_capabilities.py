@@ -109,7 +109,7 @@ def test_search_without_results_offers_to_clear_filters(
 def test_list_without_capabilities_shows_message(viewer_client):
     html = viewer_client.get(CAPABILITIES_URL).content.decode()
 
-    assert "No capabilities yet" in html
+    assert "No capabilities published yet" in html
     assert "Clear filters" not in html
 
 

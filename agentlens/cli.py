@@ -96,7 +96,8 @@ class DatabaseCommand(click.Command):
 @click.option(
     "--no-prober",
     is_flag=True,
-    help="Do not probe agents in this process; run `agentlens probe` instead.",
+    help="Do not run the background worker in this process; run `agentlens probe`"
+    " instead.",
 )
 def serve(host: str, port: int, workers: int, no_prober: bool) -> None:
     """Migrate the database, then start the server."""
@@ -160,9 +161,12 @@ def shared_metrics_directory(workers: int) -> Iterator[None]:
 
 
 @main.command(cls=DatabaseCommand)
-@click.option("--once", is_flag=True, help="Probe the agents that are due, then exit.")
+@click.option("--once", is_flag=True, help="Do all work that is due, then exit.")
 def probe(once: bool) -> None:
-    """Probe agents when they are due.
+    """Run the background worker.
+
+    It probes agents, checks registrations and refreshes definitions when they are due,
+    and runs periodic tasks.
 
     Any number of these processes can share one database, even on different machines.
     """
@@ -268,7 +272,7 @@ def demo(remove: bool, first_start: bool) -> None:
     if first_start and get_user_model().objects.exists():
         return
     if remove:
-        click.echo(f"{demo_catalog.remove()} demo agents removed")
+        click.echo(f"Demo agents removed: {demo_catalog.remove()}")
         return
     agents = demo_catalog.read_agents()
     with click.progressbar(
@@ -280,7 +284,7 @@ def demo(remove: bool, first_start: bool) -> None:
         file=sys.stderr,
     ) as progress:
         count = sum(1 for _ in progress)
-    click.echo(f"{count} demo agents loaded")
+    click.echo(f"Demo agents loaded: {count}")
 
 
 @main.command(cls=DatabaseCommand)

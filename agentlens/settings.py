@@ -6,7 +6,7 @@ import secrets
 import warnings
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import environ  # type: ignore[import-untyped]  # has no type hints
@@ -16,7 +16,6 @@ from catalog.conf import CatalogSettings, Setting, declared_settings, lease_erro
 from routing.conf import RoutingSettings
 
 env = environ.FileAwareEnv()
-Number = TypeVar("Number", int, float)
 TRUE_VALUES = {"on", "true", "yes", "1"}
 FALSE_VALUES = {"off", "false", "no", "0"}
 
@@ -43,14 +42,14 @@ def read_or_create_secret(path: Path) -> str:
     return path.read_text().strip()
 
 
-def read_number(name: str, default: Number, minimum: float) -> Number:
-    """Return a number from the environment, or raise ImproperlyConfigured."""
+def read_integer(name: str, default: int, minimum: int) -> int:
+    """Return an integer from the environment, or raise ImproperlyConfigured."""
     try:
-        value = type(default)(env.str(name, default=str(default)))
+        value = int(env.str(name, default=str(default)))
     except ValueError as error:
-        raise ImproperlyConfigured(f"{name} must be a number") from error
-    if not minimum <= value < float("inf"):
-        raise ImproperlyConfigured(f"{name} must be at least {minimum:g}")
+        raise ImproperlyConfigured(f"{name} must be an integer") from error
+    if value < minimum:
+        raise ImproperlyConfigured(f"{name} must be at least {minimum}")
     return value
 
 
@@ -104,10 +103,11 @@ if lease_problem := lease_error(
 # Settings of the project.
 AGENTLENS_ANONYMOUS_READ = read_flag("AGENTLENS_ANONYMOUS_READ", default=False)
 AGENTLENS_ADMIN_PASSWORD = env.str("AGENTLENS_ADMIN_PASSWORD", default="")
+# Whether the server also runs the background worker, which probes and refreshes.
 AGENTLENS_PROBER = read_flag("AGENTLENS_PROBER", default=True)
-AGENTLENS_WRITE_RATE = read_number("AGENTLENS_WRITE_RATE", 1200, minimum=1)
+AGENTLENS_WRITE_RATE = read_integer("AGENTLENS_WRITE_RATE", 1200, minimum=1)
 # Number of requests that one process handles at the same time.
-AGENTLENS_SERVER_THREADS = read_number("AGENTLENS_SERVER_THREADS", 16, minimum=1)
+AGENTLENS_SERVER_THREADS = read_integer("AGENTLENS_SERVER_THREADS", 16, minimum=1)
 
 INSTALLED_APPS = [
     "agentlens.apps.AgentLensAdminConfig",
@@ -246,7 +246,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
-AXES_FAILURE_LIMIT = read_number("AGENTLENS_LOGIN_FAILURES", 5, minimum=1)
+AXES_FAILURE_LIMIT = read_integer("AGENTLENS_LOGIN_FAILURES", 5, minimum=1)
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
@@ -266,7 +266,7 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
-SECURE_HSTS_SECONDS = read_number("AGENTLENS_HSTS_SECONDS", 0, minimum=0)
+SECURE_HSTS_SECONDS = read_integer("AGENTLENS_HSTS_SECONDS", 0, minimum=0)
 # HSTS for subdomains and preloading are decisions of the domain's owner.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_SSL_REDIRECT = read_flag("AGENTLENS_SSL_REDIRECT", default=False)

@@ -31,7 +31,11 @@ def is_database_current() -> bool:
 
 @contextmanager
 def startup_lock() -> Iterator[None]:
-    """Lock out other processes: with PostgreSQL on all machines, else on this one."""
+    """Let one process at a time prepare the database.
+
+    PostgreSQL's lock excludes processes on all machines, the lock file for SQLite those
+    with the same data directory.
+    """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK_ID])
@@ -48,10 +52,10 @@ def startup_lock() -> Iterator[None]:
 
 @transaction.atomic
 def create_first_admin() -> str:
-    """Create the user `admin` unless a superuser exists.
+    """Make the user `admin` a superuser with a new password, unless there is one.
 
-    Return the password if it was generated. Return "" if no user was created or the
-    password came from `AGENTLENS_ADMIN_PASSWORD`.
+    The user is created if necessary. Return the password if it was generated. Return ""
+    if a superuser exists or the password came from `AGENTLENS_ADMIN_PASSWORD`.
     """
     users = get_user_model().objects
     if users.filter(is_superuser=True).exists():

@@ -98,7 +98,7 @@ def measure_round() -> dict:
         last_probed_at__isnull=False, status=Status.ACTIVE
     )
     counts = {probed.count(), ProbeResult.objects.count()}
-    is_correct = counts == {ENTRIES} and output == f"{ENTRIES} agents probed"
+    is_correct = counts == {ENTRIES} and output == f"Probes made: {ENTRIES}"
     difference = f"a round of {ENTRIES}: {output}, {counts} stored"
     return {
         "entries": ENTRIES,

@@ -47,13 +47,13 @@ async def run() -> None:
 
 
 async def run_once() -> int:
-    """Do everything that is due now; return how many agents were probed."""
+    """Do all work that is due; return how many probes were made."""
     async with Prober() as prober:
-        probed = await prober.probe_all_due()
+        probe_count = await prober.probe_all_due()
     await refresh_due_entries()
     for task, _ in periodic_tasks:
         await run_in_database(task)
-    return probed
+    return probe_count
 
 
 async def run_until_stopped() -> None:

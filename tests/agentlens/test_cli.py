@@ -105,7 +105,29 @@ def test_import_missing_file_and_private_url_prints_reasons():
 
     assert result.exit_code == 1
     assert "/nowhere.json: No such file or directory" in result.stderr
-    assert "127.0.0.1 does not have a public address" in result.stderr
+    assert "127.0.0.1 is not at a public address" in result.stderr
+
+
+def test_import_missing_file_with_endpoint_is_reported_as_missing():
+    result = run_cli("import", "/nowhere.json", "--endpoint", "https://a.example/")
+
+    assert result.exit_code == 2
+    assert "/nowhere.json: No such file or directory" in result.stderr
+
+
+def test_import_export_line_with_invalid_field_names_the_field(tmp_path):
+    register(card_bytes())
+    exported = json.loads(run_cli("export").stdout)
+    file = tmp_path / "x.jsonl"
+    file.write_text(json.dumps(exported | {"source_url": "x" * 2001}))
+    result = run_cli("import", file)
+
+    assert result.exit_code == 1
+    message = (
+        "x.jsonl:1: source_url: Ensure this value has at most 2000 characters (it has"
+        " 2001)."
+    )
+    assert message in result.stderr
 
 
 def test_import_unknown_protocol_is_usage_error(folder):
@@ -185,10 +207,10 @@ def test_token_create_rejects_unknown_user_and_invalid_lifetime():
 
 
 def test_demo_loads_only_on_first_start_and_can_be_removed():
-    assert "50 demo agents loaded" in run_cli("demo", "--first-start").stdout
+    assert "Demo agents loaded: 50" in run_cli("demo", "--first-start").stdout
     UserFactory()
     assert run_cli("demo", "--first-start").stdout == ""
-    assert "50 demo agents removed" in run_cli("demo", "--remove").stdout
+    assert "Demo agents removed: 50" in run_cli("demo", "--remove").stdout
     assert not CatalogEntry.objects.exists()
 
 
@@ -198,7 +220,7 @@ def test_reindex_repairs_damaged_search_rows():
     entry.text.delete()
     SearchRow.objects.filter(kind="a2a.skill").delete()
     SearchRow.objects.update(text="damaged")
-    assert "1 entries indexed" in run_cli("reindex").stdout
+    assert "Entries indexed: 1" in run_cli("reindex").stdout
 
     entry.refresh_from_db()
     assert "translator" in entry.text.text
@@ -366,7 +388,7 @@ def test_import_counts_warnings_and_prints_them_on_request(tmp_path):
     without_option = run_cli("import", tmp_path)
     with_option = run_cli("import", tmp_path, "--warnings")
 
-    summary = "1 new, 0 updated, 0 unchanged, 0 rejected; 1 warnings"
+    summary = "1 new, 0 updated, 0 unchanged, 0 rejected; warnings: 1 (shown"
     assert summary in without_option.stdout
     assert without_option.stderr == ""
     assert "odd.json: warning: $.oddity unknown member" in with_option.stderr
@@ -397,4 +419,4 @@ def test_import_empty_folder_says_nothing_to_import(tmp_path):
     result = run_cli("import", tmp_path)
 
     assert result.exit_code == 0
-    assert "No definitions found." in result.output
+    assert f"No definitions found in {tmp_path}." in result.output

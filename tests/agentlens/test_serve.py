@@ -107,8 +107,8 @@ def test_serve_probes_agents_and_removes_temporary_files(environment, agent, opt
 
 
 def run_due_probes(environment) -> int:
-    """Run `agentlens probe --once` and return the number of agents probed."""
-    return int(run(environment, "probe", "--once").stdout.split()[0])
+    """Run `agentlens probe --once` and return the number of probes made."""
+    return int(run(environment, "probe", "--once").stdout.split()[-1])
 
 
 @pytest.mark.services
@@ -180,11 +180,21 @@ def test_serve_reports_port_in_use_before_starting(environment):
         ("AGENTLENS_PROBE_CONCURRENCY", "0", "must be at least 1"),
         ("AGENTLENS_PROBES_PER_HOST", "0", "must be at least 1"),
         ("AGENTLENS_PROBE_INTERVAL", "soon", "must be a number"),
-        ("AGENTLENS_PROBE_TIMEOUT", "nan", "must be at least 0.1"),
+        (
+            "AGENTLENS_PROBE_TIMEOUT",
+            "nan",
+            "must be a finite number of at least 0.1",
+        ),
+        ("AGENTLENS_PROBE_TIMEOUT", "0", "must be at least 0.1"),
+        ("AGENTLENS_FETCH_SLOTS", "1.5", "must be an integer"),
         ("AGENTLENS_REFRESH_INTERVAL", "-1", "must be at least 0"),
-        ("AGENTLENS_PROBE_LEASE", "5", "must be at least 6"),
-        ("AGENTLENS_LOGIN_FAILURES", "abc", "must be a number"),
-        ("AGENTLENS_HSTS_SECONDS", "a", "must be a number"),
+        (
+            "AGENTLENS_PROBE_LEASE",
+            "5",
+            "must be at least 6 (AGENTLENS_PROBE_TIMEOUT + 1)",
+        ),
+        ("AGENTLENS_LOGIN_FAILURES", "abc", "must be an integer"),
+        ("AGENTLENS_HSTS_SECONDS", "a", "must be an integer"),
         ("AGENTLENS_SECURE_COOKIES", "ture", "must be on or off"),
         ("DEBUG", "maybe", "must be on or off"),
         ("DATABASE_URL", "mysql://h/d", "must begin with sqlite:// or postgres://"),

@@ -124,12 +124,12 @@ def test_commands_probe_export_import_and_reindex(project, responses):
     rejected = project.manage("import_agents", "--protocol", "smtp", str(export))
     indexed = project.manage("reindex_capabilities")
 
-    assert probed.stdout == "2 agents probed\n", probed.stderr
+    assert probed.stdout == "Probes made: 2\n", probed.stderr
     assert (exported.returncode, export.read_text().count("\n")) == (0, 2)
     assert imported.stdout == "0 new, 0 updated, 2 unchanged, 0 rejected\n"
     assert rejected.returncode == 2
     assert "--protocol must be one of: a2a" in rejected.stderr
-    assert indexed.stdout == "2 entries indexed\n"
+    assert indexed.stdout == "Entries indexed: 2\n"
 
 
 def test_host_template_overrides_base_of_every_page(project, responses):

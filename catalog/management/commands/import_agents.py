@@ -24,7 +24,7 @@ from catalog.registration import (
 from ..progress import progress_bar
 
 URL_PATTERN = re.compile(r"[A-Za-z][\w+.-]*://")
-IMPORT_ERRORS = (FetchError, ImportFailed, InvalidExportLine, ValidationError)
+IMPORT_ERRORS = (FetchError, ImportFailed, InvalidExportLine)
 
 
 class UsageError(CommandError):
@@ -85,7 +85,7 @@ class Command(BaseCommand):
             for item in progress:
                 lines += import_item(item, results, options["warnings"])
         if not items:
-            lines.append("No definitions found.")
+            lines.append(f"No definitions found in {', '.join(targets)}.")
         for line in lines:
             self.stderr.write(line, style_func=str)
         self.stdout.write(format_summary(results))
@@ -118,6 +118,8 @@ def iter_items(
             url, partial(import_url, url, protocol, authorization, capabilities_url)
         )
     if endpoint:
+        if missing := [path for path in paths if not path.exists()]:
+            raise UsageError(f"{missing[0]}: No such file or directory")
         if len(paths) != 1 or not paths[0].is_file():
             raise UsageError("--endpoint can be used with one file only")
         raw = paths[0].read_bytes()
@@ -139,6 +141,8 @@ def import_item(
         messages = [
             f"{problem.path} {problem.message}" for problem in error.result.errors
         ]
+    except ValidationError as error:
+        messages = list(iter_validation_messages(error))
     except IMPORT_ERRORS as error:
         messages = [str(error)]
     except OSError as error:
@@ -152,6 +156,12 @@ def import_item(
         ]
     results["rejected"] += 1
     return [f"{item.name}: " + "\n  ".join(messages)]
+
+
+def iter_validation_messages(error: ValidationError) -> Iterator[str]:
+    """Yield `field: message` for each error of an entry's fields."""
+    for field, messages in error.message_dict.items():
+        yield from (f"{field}: {message}" for message in messages)
 
 
 def select_warnings(ingest_result: IngestResult, show_all: bool) -> list[str]:
@@ -170,4 +180,4 @@ def format_summary(results: Counter[str]) -> str:
         f" {results['unchanged']} unchanged, {results['rejected']} rejected"
     )
     count = results["warnings"]
-    return f"{text}; {count} warnings (shown with --warnings)" if count else text
+    return f"{text}; warnings: {count} (shown with --warnings)" if count else text

@@ -8,18 +8,21 @@ from catalog import worker
 
 
 class Command(BaseCommand):
-    help = "Probe agents and refresh their definitions when they are due."
+    help = (
+        "Run the background worker: make the probes and refreshes that are due, and run"
+        " the periodic tasks."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--once",
             action="store_true",
-            help="Probe the agents that are due, then exit.",
+            help="Do all work that is due, then exit.",
         )
 
     def handle(self, *args: Any, once: bool, **options: Any) -> None:
         if once:
-            self.stdout.write(f"{asyncio.run(worker.run_once())} agents probed")
+            self.stdout.write(f"Probes made: {asyncio.run(worker.run_once())}")
             return
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(worker.run_until_stopped())

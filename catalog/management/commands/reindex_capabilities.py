@@ -21,4 +21,4 @@ class Command(BaseCommand):
             for count in rebuild_index():
                 progress.update(count)
                 indexed_count += count
-        self.stdout.write(f"{indexed_count} entries indexed")
+        self.stdout.write(f"Entries indexed: {indexed_count}")

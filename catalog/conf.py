@@ -52,7 +52,9 @@ def number_setting(default: float, minimum: float) -> Any:
     def find_error(value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, accepted_types):
             return f"must be {type_name}"
-        if not minimum <= value < float("inf"):
+        if not float("-inf") < value < float("inf"):
+            return f"must be a finite number of at least {minimum:g}"
+        if value < minimum:
             return f"must be at least {minimum:g}"
         return ""
 
@@ -60,7 +62,7 @@ def number_setting(default: float, minimum: float) -> Any:
         try:
             return number_type(text)
         except ValueError as error:
-            raise ValueError("must be a number") from error
+            raise ValueError(f"must be {type_name}") from error
 
     return Setting(default, find_error, parse)
 
@@ -116,6 +118,7 @@ class CatalogSettings:
     PROBES_PER_HOST: int = number_setting(4, minimum=1)
     # Number of probes that may wait for one host; further ones are postponed.
     PROBE_QUEUE: int = number_setting(64, minimum=1)
+    # Time after which a postponed probe becomes due again.
     PROBE_POSTPONE: float = number_setting(10.0, minimum=0)
     # Must be longer than a batch of probes takes. If a prober stops, its claims expire
     # after this time.
@@ -152,4 +155,7 @@ def lease_error(lease: float, timeout: float) -> str:
     """Return an error if a lease can end before the probe does, "" otherwise."""
     if lease >= timeout + 1:
         return ""
-    return f"{SETTING_PREFIX}PROBE_LEASE must be at least {timeout + 1:g}"
+    return (
+        f"{SETTING_PREFIX}PROBE_LEASE must be at least {timeout + 1:g}"
+        f" ({SETTING_PREFIX}PROBE_TIMEOUT + 1)"
+    )

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from capabilities.problems import url_error
 from capabilities.validators import capability_name_error
-from catalog.outbound import has_private_host
+from catalog.outbound import has_disallowed_host
 
 SEMANTIC_VERSION_LIMIT = 100
 # Semantic Versioning 2.0.0: three numbers, a pre-release and build metadata.
@@ -38,7 +38,7 @@ def health_check_url_error(url: str) -> str:
         return error if is_path else f"{error}, or a path that starts with /"
     if "@" in urlsplit(absolute_url).netloc:
         return "must not contain a username or password"
-    return "must be at a public address" if has_private_host(absolute_url) else ""
+    return "must be at a public address" if has_disallowed_host(absolute_url) else ""
 
 
 def raise_if_invalid(find_error: Callable[[str], str], value: str) -> None:

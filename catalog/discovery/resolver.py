@@ -69,13 +69,13 @@ def resolver_for_url(
 ) -> "DefinitionResolver":
     """Return a resolver that tries a URL and where its host publishes definitions.
 
-    `capabilities_url` is where the agent declares what it can do, for protocols whose
-    declarations do not contain the agent's endpoint.
+    `capabilities_url` is where the agent publishes its definition, for protocols whose
+    definitions do not contain the agent's endpoint. It is fetched instead of the URL.
     """
     check_url(url)
     if capabilities_url:
         check_url(capabilities_url)
-        protocol = protocol or get_only_protocol_without_endpoint()
+        protocol = protocol or get_only_protocol_requiring_endpoint()
         locations = Locations.for_declaration(capabilities_url, protocol)
     else:
         locations = Locations.for_agent(url, protocol)
@@ -91,8 +91,11 @@ def resolver_for_url(
     )
 
 
-def get_only_protocol_without_endpoint() -> str:
-    """Return the only protocol that requires an endpoint, "" if there are several."""
+def get_only_protocol_requiring_endpoint() -> str:
+    """Return the only protocol that requires an endpoint.
+
+    Return "" if there is none or several.
+    """
     slugs = [parser.slug for parser in parsers if parser.requires_endpoint]
     return slugs[0] if len(slugs) == 1 else ""
 
@@ -140,7 +143,7 @@ def is_self_describing(protocol: str) -> bool:
 
 def get_cached_definitions(urls: list[str]) -> dict[str, FetchResult]:
     """Return the stored definition last seen at each of these URLs."""
-    # Only imported definitions belong to the stored ETag.
+    # The stored ETag is valid only for imported definitions.
     entries = CatalogEntry.objects.filter(source=Source.IMPORT, source_url__in=urls)
     entries = entries.select_related("agent_type").order_by("validity_last_seen")
     return {
@@ -153,13 +156,14 @@ def get_cached_definitions(urls: list[str]) -> dict[str, FetchResult]:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionResolver:
-    """Find the definition of the agent at a URL within the time of one fetch."""
+    """Finds the definition of the agent at a URL within the time of one fetch."""
 
     endpoint: str
     locations: Locations
     protocol: str = ""
     authorization: str = ""
-    # The authorization is sent only to the origin of this URL, or of the endpoint.
+    # The authorization is sent only to the origin of this URL, or to that of the
+    # endpoint if this URL is "".
     trusted_url: str = ""
     # The stored definitions by candidate URL.
     cached: dict[str, FetchResult] = field(default_factory=dict)
@@ -176,7 +180,9 @@ class DefinitionResolver:
             async with asyncio.timeout_at(deadline):
                 found = await self.find_first(failures)
         except TimeoutError:
-            failures.append(FetchTimeout("No definition was found in time"))
+            failures.append(
+                FetchTimeout(f"No definition was found within {conf.FETCH_TIMEOUT:g} s")
+            )
         if found is None:
             no_url = FetchFailed("There is no URL to fetch the definition from")
             raise self.add_hint(max(failures or [no_url], key=severity))
@@ -192,7 +198,7 @@ class DefinitionResolver:
         return FetchFailed(f"{failure}. {hint}") if hint and is_generic else failure
 
     async def find_first(self, failures: list[Exception]) -> ResolvedDefinition | None:
-        """Try the candidates in order, starting the next one when one is slow."""
+        """Try the candidates in order; start the next when one fails or is slow."""
         running: list[asyncio.Future[ResolvedDefinition]] = []
         try:
             for attempt in self.iter_attempts():
@@ -233,7 +239,10 @@ class DefinitionResolver:
         found = ResolvedDefinition(
             fetched, *parse(fetched.body, protocol, self.endpoint)
         )
-        check_placement(parsers.get(found.record.protocol), url in without_endpoint)
+        check_endpoint_requirement(
+            parsers.get(found.record.protocol),
+            is_declaration_url=url in without_endpoint,
+        )
         return found
 
     def iter_introspections(self) -> Iterator[Awaitable[ResolvedDefinition]]:
@@ -306,9 +315,15 @@ class DefinitionResolver:
         return document if introspector.is_completed(document) else {}
 
 
-def check_placement(parser: Parser | None, without_endpoint: bool) -> None:
-    """Raise FetchFailed if a card was found in place of a declaration or vice versa."""
-    if parser is None or parser.requires_endpoint == without_endpoint:
+def check_endpoint_requirement(
+    parser: Parser | None, *, is_declaration_url: bool
+) -> None:
+    """Raise FetchFailed if the definition is of another type than its URL is for.
+
+    Definitions without an endpoint, which are declarations, are accepted only from a
+    declaration URL. All others are accepted only from other URLs.
+    """
+    if parser is None or parser.requires_endpoint == is_declaration_url:
         return
     if parser.requires_endpoint:
         raise FetchFailed(
@@ -333,9 +348,11 @@ async def wait_for_result(
     failures: list[Exception],
     delay: float | None = None,
 ) -> ResolvedDefinition | None:
-    """Return the first result, None after `delay` seconds.
+    """Wait for an attempt to finish, at most `delay` seconds; return its result.
 
-    Remove finished attempts from `running` and add their errors to `failures`.
+    Return None if no attempt finished, or if those that finished failed. Remove
+    finished attempts from `running` and add their errors to `failures`. Raise an error
+    at once if it is unexpected or makes other attempts pointless.
     """
     await asyncio.wait(running, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
     done = [attempt for attempt in running if attempt.done()]

@@ -32,6 +32,12 @@ from .status import ProbeOutcome
 ALIVE_STATUSES = {401, 403, 405, 406, 429}
 # Status codes that only show that this URL does not exist.
 MISSING_STATUSES = {404, 410}
+# What a failed request is reported as, by the class of its error.
+MESSAGES = (
+    (httpx2.ConnectError, "The connection was refused or the host is unreachable"),
+    (httpx2.ProtocolError, "The response is not valid HTTP"),
+    ((httpx2.InvalidURL, ValueError), "The URL is not valid"),
+)
 # Seconds that closing a session may take.
 CLOSE_TIMEOUT = 1.0
 
@@ -100,9 +106,10 @@ def probe_by_presence(target: ProbeTarget, timeout: float) -> ProbeOutcome:
 
 
 async def probe_by_request(target: ProbeTarget) -> ProbeOutcome:
-    """Send the health requests in order until one succeeds.
+    """Send the health requests in order until one succeeds or none may follow.
 
-    When none does, the outcome has the error that says most about the server.
+    If none succeeds, the outcome has the latest error, but one from a URL that does not
+    exist only if there is no other.
     """
     started_at = timezone.now()
     seconds = conf.PROBE_TIMEOUT
@@ -125,7 +132,10 @@ async def probe_by_request(target: ProbeTarget) -> ProbeOutcome:
 async def send_requests(
     client: httpx2.AsyncClient, target: ProbeTarget, attempts: list["Attempt"]
 ) -> None:
-    """Append an attempt for each request; the caller keeps them on a timeout."""
+    """Append an attempt for each finished request.
+
+    The list is an argument, so that the caller has the attempts after a timeout.
+    """
     for health_request in target.health_requests():
         required = health_request.only_after_statuses
         if required and attempts and attempts[-1].status not in required:
@@ -226,6 +236,7 @@ def describe_error(error: Exception) -> str:
         return "TLS handshake or certificate verification failed"
     if any(isinstance(cause, HostNotFound) for cause in iter_causes(error)):
         return "DNS lookup failed"
-    if isinstance(error, httpx2.ConnectError):
-        return "Connection refused or unreachable"
-    return "The response is not valid HTTP"
+    messages = (
+        message for error_class, message in MESSAGES if isinstance(error, error_class)
+    )
+    return next(messages, "The connection failed")

@@ -39,7 +39,7 @@ class ProbeTargetSource(Protocol):
     def get_target(self, item: Any) -> ProbeTarget: ...
 
     def is_down(self, item: Any) -> bool:
-        """Check whether the item was offline recently, so its probe can wait."""
+        """Return whether the item was offline recently, so its probe can wait."""
 
     def postpone(self, item: Any, until: datetime) -> object:
         """End the lease of an item that was not probed, and set when it is due."""
@@ -72,7 +72,7 @@ class CatalogEntrySource:
 
 
 def is_recent(moment: datetime | None) -> bool:
-    """Check whether the moment is within the longest pause between two probes."""
+    """Return whether the moment is within the longest pause between two probes."""
     limit = timedelta(seconds=conf.BACK_OFF_LIMIT)
     return moment is not None and timezone.now() - moment < limit
 
@@ -117,7 +117,10 @@ class HostLimiter:
             self.slots.release()
 
     def record_outcome(self, outcome: ProbeOutcome) -> None:
-        """End the pause on success; lengthen it on the first failure after a pause."""
+        """End the pause on success; start one on a failure while there is none.
+
+        It is longer after repeated failures.
+        """
         now = time.monotonic()
         if outcome.ok:
             self.failures, self.paused_until = 0, 0.0

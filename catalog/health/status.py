@@ -108,7 +108,7 @@ def record_probes(results: Iterable[tuple[CatalogEntry, ProbeOutcome]]) -> int:
 
 
 def is_newer(outcome: ProbeOutcome, entry: CatalogEntry) -> bool:
-    """Check that the probe began after the last probe and the last manual change."""
+    """Return whether the probe began after the last probe and manual change."""
     last_changes = (entry.last_probed_at, entry.status_set_at)
     return all(moment is None or moment < outcome.at for moment in last_changes)
 

@@ -1,6 +1,6 @@
 """HTTP requests to agents; all of them pass the address guard."""
 
-from .address_guard import has_private_host
+from .address_guard import has_disallowed_host
 from .errors import (
     AuthorizationRequired,
     FetchError,
@@ -45,5 +45,5 @@ __all__ = [
     "get_host",
     "get_origin",
     "guarded_client",
-    "has_private_host",
+    "has_disallowed_host",
 ]

@@ -41,8 +41,11 @@ lookup_lock = Lock()
 pending_lookups: dict[tuple[str, int], Future[AddressInfo]] = {}
 
 
-def has_private_host(url: str) -> bool:
-    """Check, without a DNS lookup, whether the URL's host is known to be private."""
+def has_disallowed_host(url: str) -> bool:
+    """Return whether the URL's host is a disallowed address or a metadata host.
+
+    Other names are not looked up, so their addresses may be disallowed as well.
+    """
     host = urlsplit(url).hostname or ""
     try:
         return not is_allowed_address(ipaddress.ip_address(host))
@@ -62,8 +65,8 @@ async def resolve_allowed(host: str, port: int) -> list[Address]:
     for address in addresses:
         if not is_allowed_address(address):
             raise UrlNotAllowed(
-                f"{host} does not have a public address"
-                " (see AGENTLENS_ALLOWED_NETWORKS)"
+                f"{host} is not at a public address; an administrator can allow its"
+                " network in AGENTLENS_ALLOWED_NETWORKS"
             )
     return addresses
 
@@ -106,7 +109,7 @@ def run_lookup(future: Future[AddressInfo], host: str, port: int) -> None:
 
 
 def is_allowed_address(address: Address) -> bool:
-    """Check that the address is public or in one of the allowed networks."""
+    """Return whether the address is public or in one of the allowed networks."""
     address = unwrap_ipv4(address)
     if any(address in network for network in conf.ALLOWED_NETWORKS):
         return True

@@ -36,7 +36,7 @@ class HostNotFound(httpcore2.ConnectError):
 
 
 class TooBusy(FetchError):
-    """The request was not sent, because too many others are running."""
+    """The request was not sent: too many others are running, or one was just sent."""
 
     # Seconds until a retry makes sense.
     wait: float = 1

@@ -47,7 +47,7 @@ from .responder import iter_responses, not_target_error
 
 # The maximum time for which an envelope is remembered, even if it expires later.
 SEEN_LIMIT = timedelta(days=30)
-# Limit in bytes for all documents of a peer: several responses of maximum size.
+# Limit in characters for all documents of a peer: several responses of maximum size.
 PEER_DOCUMENTS_LIMIT = 8 * 1_048_576
 CATALOG_ITEMS_PATH = member_path(member_path("$.ext", CATALOG_KEY), "capabilities")
 
@@ -100,7 +100,7 @@ def store_card(envelope: Envelope, card: PeerCard) -> None:
     )
     existing = find_entry(envelope.channel, envelope.sender)
     check_documents_limit(existing, capabilities)
-    # With the timestamp of a fast clock, all correct ones would seem older.
+    # A timestamp in the future, from a fast clock, would make later ones seem older.
     sent_at = datetime.fromtimestamp(min(envelope.ts, int(time.time())), UTC)
     if existing and has_newer_greeting(existing, sent_at):
         record_presence(existing, sent_at)
@@ -188,7 +188,10 @@ def check_documents_limit(
     other_capabilities = entry.agent_type.capabilities.exclude(name__in=replaced)
     stored = other_capabilities.aggregate(total=Sum(Length(TEXT)))["total"] or 0
     if stored + added > PEER_DOCUMENTS_LIMIT:
-        message = f"exceeds the limit of {PEER_DOCUMENTS_LIMIT} bytes per peer"
+        message = (
+            "would make the documents of this peer longer than"
+            f" {PEER_DOCUMENTS_LIMIT} characters in total"
+        )
         raise EnvelopeTooLarge(ReasonCode.INTERNAL, message)
 
 

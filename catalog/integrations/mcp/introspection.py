@@ -50,7 +50,8 @@ class ServerDescription:
     """What has been read from a server so far.
 
     `withheld` maps the lists that the server refused to its error messages;
-    `truncated` are the lists with more than LIST_PAGE_LIMIT pages.
+    `truncated` are the lists with more than LIST_PAGE_LIMIT pages or CAPABILITY_LIMIT
+    items.
     """
 
     document: Document
@@ -67,7 +68,8 @@ class ServerDescription:
             )
             parts.append(f"the server did not list its {lists}")
         parts += [
-            f"only {LIST_PAGE_LIMIT} pages of its {name} were read"
+            f"its {name} were only partly read, because there are more than"
+            f" {LIST_PAGE_LIMIT} pages or {CAPABILITY_LIMIT} items"
             for name in self.truncated
         ]
         return "; ".join(parts)
@@ -294,9 +296,9 @@ async def add_list(
 async def read_pages(
     name: str, method: Callable[..., Awaitable[Any]], trace: Trace
 ) -> tuple[list[Any], bool]:
-    """Return the items of all pages and whether the list ended.
+    """Return the items, and whether they are the whole list.
 
-    Stop at a repeated cursor, which would otherwise never end.
+    Stop when a limit is reached. A repeated cursor counts as the end of the list.
     """
     items: list[Any] = []
     cursors: set[str | None] = {None}

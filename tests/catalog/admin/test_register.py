@@ -92,7 +92,10 @@ def test_registration_from_host_url_stores_card_url_and_etag(
 def test_form_rejects_private_url(editor_client):
     response = editor_client.post(REGISTER_URL, {"url": "http://127.0.0.1:1/"})
 
-    assert "does not have a public address" in response.content.decode()
+    assert (
+        "is not at a public address; an administrator can allow its network in"
+        in response.content.decode()
+    )
 
 
 def test_forged_preview_is_not_registered(editor_client):

@@ -55,7 +55,9 @@ def test_connection_dns_and_tls_errors_have_readable_messages(tmp_path):
         closed_url = server.url("/a2a")
     unknown_host_url = "https://nowhere.invalid/a2a"
 
-    assert probe("a2a", closed_url).error == "Connection refused or unreachable"
+    assert probe("a2a", closed_url).error == (
+        "The connection was refused or the host is unreachable"
+    )
     assert probe("a2a", unknown_host_url).error == "DNS lookup failed"
     with run_server(
         tls=create_certificate("agent.example", tmp_path / "tls.pem")
@@ -212,7 +214,7 @@ def test_redirect_to_private_address_is_not_followed(server):
     server.routes[CARD] = redirect("http://127.0.0.2:1/")
     server.routes[OLDER_CARD] = redirect("http://127.0.0.2:1/")
 
-    assert "not have a public address" in probe("a2a", server.url("/a2a")).error
+    assert "is not at a public address" in probe("a2a", server.url("/a2a")).error
 
 
 def test_missing_response_is_reported_as_timeout(server, settings):
@@ -225,4 +227,4 @@ def test_missing_response_is_reported_as_timeout(server, settings):
 def test_closed_port_is_reported_as_connection_rejected():
     outcome = probe("a2a", "http://127.0.0.1:1/a2a")
 
-    assert outcome.error == "Connection refused or unreachable"
+    assert outcome.error == "The connection was refused or the host is unreachable"

@@ -58,7 +58,7 @@ async def test_redirect_to_private_address_is_rejected(hops, server, settings):
             server.routes[f"/{n}"] = redirect(f"/{n + 1}")
         server.routes[f"/{hops}"] = redirect(private.url("/"))
         with pytest.raises(
-            UrlNotAllowed, match=r"127.0.0.2 does not have a public address"
+            UrlNotAllowed, match=r"127.0.0.2 is not at a public address"
         ):
             await fetch(server.url("/0"))
 

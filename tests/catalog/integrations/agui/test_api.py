@@ -153,7 +153,9 @@ def test_declaration_of_other_host_does_not_make_agent_active(editor, server):
     body = post_import(editor, url, capabilities_url=server.url("/meta")).json()
 
     assert body["status"] == "degraded"
-    assert body["health"]["lastError"] == "Connection refused or unreachable"
+    assert body["health"]["lastError"] == (
+        "The connection was refused or the host is unreachable"
+    )
 
 
 def test_import_rejects_private_capabilities_url(editor, server, settings):

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from capabilities.parsers import try_parse
+from capabilities.records import CAPABILITY_LIMIT
 from catalog.integrations.mcp import introspection as introspection_module
 from catalog.integrations.mcp.introspection import introspect
 from catalog.outbound.errors import (
@@ -159,7 +160,10 @@ def test_introspection_stops_at_page_limit(server, monkeypatch):
 
     introspection = asyncio.run(introspect(server.url("/mcp")))
     assert introspection.document["tools"] == []
-    assert introspection.problem == "only 5 pages of its tools were read"
+    assert introspection.problem == (
+        "its tools were only partly read, because there are more than 5 pages or"
+        f" {CAPABILITY_LIMIT} items"
+    )
 
 
 def test_introspection_succeeds_when_session_close_hangs(server):

@@ -153,7 +153,7 @@ def test_stopped_agent_goes_offline_after_three_probes(name):
         entry = import_url(url).entry
 
     assert probe_three_times(entry) == GOES_OFFLINE
-    assert entry.last_error == "Connection refused or unreachable"
+    assert entry.last_error == "The connection was refused or the host is unreachable"
     assert search_names_by_kind() == {}
 
 
@@ -186,6 +186,10 @@ def serve_everywhere(server, route):
     server.routes = dict.fromkeys((CARD_PATH, OLDER_CARD_PATH, "/mcp"), route)
 
 
+NOT_PUBLIC_ERROR = (
+    "127.0.0.2 is not at a public address; an administrator can allow its network in"
+    " AGENTLENS_ALLOWED_NETWORKS"
+)
 PRIVATE_REDIRECT = redirect("http://127.0.0.2:1/")
 RESPONSES = {
     "200": (reply(), STAYS_ACTIVE, ""),
@@ -196,7 +200,7 @@ RESPONSES = {
     "private": (
         PRIVATE_REDIRECT,
         GOES_OFFLINE,
-        "127.0.0.2 does not have a public address (see AGENTLENS_ALLOWED_NETWORKS)",
+        NOT_PUBLIC_ERROR,
     ),
     "not-http": (
         b"Good morning\r\n\r\n",

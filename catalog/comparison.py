@@ -108,7 +108,7 @@ class ComparisonRow:
 
 
 def normalize_value(value: Any) -> Any:
-    """Sort a list, so that lists with the same items are equal in any order."""
+    """Return a value that is equal for lists with the same items in any order."""
     return sorted(map(json.dumps, value)) if isinstance(value, list) else value
 
 

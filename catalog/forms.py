@@ -37,7 +37,9 @@ class JSONObjectField(forms.JSONField):
         except UnreadableDocument as error:
             raise forms.ValidationError(f"The value {error}.") from error
         for problem in (*problems.errors, *problems.warnings):
-            raise forms.ValidationError(f"{problem.path} {problem.message}.")
+            # Warnings add what is done about them; here they reject the value.
+            message = problem.message.partition(";")[0]
+            raise forms.ValidationError(f"{problem.path} {message}.")
         return document
 
     def clean(self, value: Any) -> Any:
@@ -49,7 +51,7 @@ class JSONObjectField(forms.JSONField):
 
 
 class RefreshForm(forms.Form):
-    """The Authorization header for an MCP server that requires one."""
+    """The Authorization header for a server that requires one."""
 
     authorization = AuthorizationField(
         help_text="Authorization header. Used once and never stored."

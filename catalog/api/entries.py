@@ -246,7 +246,7 @@ class CatalogEntryViewSet(
         entry = self.get_object()
         get_validated_data(EmptyBodySerializer(data=request.data))
         if not entry.can_be_probed:
-            raise Conflict("This agent cannot be probed")
+            raise Conflict(registration.CANNOT_BE_PROBED)
         outcome = registration.probe_on_demand(entry)
         return Response(ProbeSerializer({"outcome": outcome, "health": entry}).data)
 

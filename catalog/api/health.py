@@ -9,7 +9,7 @@ from rest_framework import serializers
 from ..health import WINDOWS, History, ProbeOutcome, ProbeSample
 from ..models import CatalogEntry
 
-# Number of probes in the history.
+# Maximum number of probes in `recent`.
 RECENT_PROBE_COUNT = 100
 
 

@@ -70,7 +70,10 @@ def load_agent(agent: dict[str, Any]) -> CatalogEntry:
 
 
 def remove() -> int:
-    """Delete the demo agents and providers without other agents; return the count."""
+    """Delete the demo agents, and their providers unless they have other agents.
+
+    Return how many agents were deleted.
+    """
     demo = CatalogEntry.objects.filter(source=Source.DEMO)
     providers = set(demo.values_list("agent_type__provider", flat=True)) - {None}
     count = demo.count()

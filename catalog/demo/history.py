@@ -9,7 +9,7 @@ from ..health import PROBE_RETENTION, start_of_hour
 from ..models import CatalogEntry, HealthHour, ProbeResult
 
 HISTORY_LENGTH = timedelta(days=7)
-# The probability that a probe of a healthy agent fails.
+# The probability that a probe fails, other than the latest failures of an agent.
 FAILURE_PROBABILITY = 0.004
 
 

@@ -47,7 +47,7 @@ SOURCE_FIELDS = [
 
 
 class EntryChanged(Exception):
-    """The entry was removed or updated while its definition was being fetched."""
+    """The entry was removed, deprecated or updated while its definition was fetched."""
 
 
 class Result(StrEnum):
@@ -67,8 +67,9 @@ class IngestResult:
 def ingest(definition: Definition) -> IngestResult:
     """Create or update the entry of a definition in one transaction.
 
-    An unchanged definition only updates the last-seen time. Raise
-    EntryChanged if the definition is for an entry that changed in the meantime.
+    An unchanged definition only updates the last-seen time, the next probe and the
+    source. Raise EntryChanged if the definition was fetched to refresh an entry that
+    was removed, deprecated or updated in the meantime.
     """
     for attempt in range(1, UPSERT_ATTEMPTS + 1):
         try:
@@ -105,7 +106,7 @@ def upsert_entry(definition: Definition) -> IngestResult:
         fetched_for is not None
         and fetched_for.validity_last_seen != entry.validity_last_seen
     ):
-        raise EntryChanged("The definition was updated in the meantime")
+        raise EntryChanged("The agent was registered or refreshed in the meantime")
     return update_entry(entry, definition)
 
 

@@ -130,7 +130,7 @@ class CatalogEntry(models.Model):
     next_refresh_at = models.DateTimeField(null=True, blank=True, db_index=True)
     # Whether the definition was fetched with an `Authorization` header.
     authorized = models.BooleanField(default=False, editable=False)
-    # Why the last refresh could not read the definition, or not completely.
+    # Why the last import or refresh is incomplete, or why the last refresh failed.
     definition_problem = models.CharField(max_length=500, blank=True, default="")
 
     objects = CatalogEntryQuerySet.as_manager()
@@ -173,7 +173,7 @@ class CatalogEntry(models.Model):
 
     @property
     def can_be_refreshed(self) -> bool:
-        """Whether there is a URL from which to fetch the definition again."""
+        """Whether the definition can be fetched again; never true for demo agents."""
         has_url = bool(self.source_url) or is_web_url(self.agent_type.endpoint)
         return has_url and self.source != Source.DEMO
 

@@ -12,6 +12,7 @@ from .preview import (
 )
 from .refresh import refresh_due_entries
 from .service import (
+    CANNOT_BE_PROBED,
     NotRefreshable,
     dry_run_refresh,
     import_url,
@@ -21,6 +22,7 @@ from .service import (
 )
 
 __all__ = [
+    "CANNOT_BE_PROBED",
     "ImportFailed",
     "ImportItem",
     "InvalidExportLine",

@@ -13,8 +13,8 @@ from ..models import Source
 from .export import import_line
 from .service import register
 
-# Files that a folder is searched for. Markdown is imported only if it may define an
-# agent.
+# Suffixes of the files to import from a folder. Of the Markdown files, only those that
+# may define an agent are imported.
 SUFFIXES = (".json", ".jsonl", ".md", ".toml", ".yaml", ".yml")
 
 
@@ -24,7 +24,7 @@ class ImportFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ImportItem:
-    """One thing to import: its name for messages and the function that imports it."""
+    """A definition or entry to import: its name for messages and what imports it."""
 
     name: str
     run: Callable[[], IngestResult]
@@ -60,24 +60,26 @@ def iter_import_items(
 ) -> Iterator[ImportItem]:
     """Yield what to import from files and folders, protocol-specific folders first."""
     paths = list(paths)
-    claimed: list[tuple[FolderReader, set[Path]]] = []
+    folders_by_reader: list[tuple[FolderReader, set[Path]]] = []
     for reader in folder_readers:
         if protocol in ("", reader.protocol):
             found = (folder for path in paths for folder in reader.find_folders(path))
             folders = list(dict.fromkeys(found))
             yield from reader.iter_items(folders)
-            claimed.append((reader, set(folders)))
+            folders_by_reader.append((reader, set(folders)))
     for path in paths:
         for file in find_files(path):
-            if not is_claimed(file, claimed):
+            if not is_in_read_folder(file, folders_by_reader):
                 yield from iter_file_items(file, protocol)
 
 
-def is_claimed(file: Path, claimed: list[tuple[FolderReader, set[Path]]]) -> bool:
-    """Return whether a folder reader has already read this file."""
+def is_in_read_folder(
+    file: Path, folders_by_reader: list[tuple[FolderReader, set[Path]]]
+) -> bool:
+    """Return whether a file is part of an agent that a folder reader imports."""
     return any(
         reader.owns_file(file, folder)
-        for reader, folders in claimed
+        for reader, folders in folders_by_reader
         for folder in folders.intersection(file.parents)
     )
 

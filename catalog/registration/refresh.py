@@ -34,7 +34,7 @@ def claim_due_entries(due: datetime) -> list[CatalogEntry]:
 
 
 async def refresh_due_entries() -> int:
-    """Refresh every definition that is due and return their number."""
+    """Try to refresh every definition that is due; return how many were due."""
     if not conf.REFRESH_INTERVAL:
         return 0
     # Entries that become due meanwhile are left out: a short interval would never end.

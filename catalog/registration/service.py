@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
+from math import ceil
 from threading import BoundedSemaphore
 from typing import ParamSpec, TypeVar
 
@@ -24,6 +25,11 @@ from ..outbound import TooBusy
 
 P = ParamSpec("P")
 R = TypeVar("R")
+# Shown to people when `CatalogEntry.can_be_probed` is false.
+CANNOT_BE_PROBED = (
+    "This agent cannot be probed: it is deprecated, a demo agent, or has no URL to"
+    " probe"
+)
 # Whether the current thread holds a fetch slot.
 thread_state = threading.local()
 
@@ -144,7 +150,10 @@ def dry_run_refresh(entry: CatalogEntry, authorization: str = "") -> IngestResul
 def resolve_refresh(entry: CatalogEntry, authorization: str = "") -> ResolvedDefinition:
     """Return the definition that a refresh would ingest, without storing it."""
     if not entry.can_be_refreshed:
-        raise NotRefreshable("This agent has no URL to fetch its definition from")
+        raise NotRefreshable(
+            "This agent cannot be refreshed: it is a demo agent, or has no URL to fetch"
+            " its definition from"
+        )
     resolver = resolver_for_entry(entry, authorization)
     resolved = run_in_fetch_slot(resolver.run)
     check_same_agent(entry, resolved)
@@ -165,7 +174,7 @@ class ProbedTooRecently(TooBusy):
     """The agent was probed less than PROBE_PAUSE seconds ago."""
 
     def __init__(self, wait: float) -> None:
-        super().__init__("This agent was just probed")
+        super().__init__(f"This agent was just probed: try again in {ceil(wait)} s")
         self.wait = wait
 
 

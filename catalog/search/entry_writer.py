@@ -36,9 +36,10 @@ def save_seen(
 def save_states(
     entries: Iterable[CatalogEntry], fields: list[str], before: Mapping[UUID, str]
 ) -> None:
-    """Save the health of entries; index and publish changes of their status.
+    """Save the health of entries and publish changes of their status.
 
-    `before` has the previous status of each entry.
+    Entries that became reachable or unreachable are indexed. `before` has the
+    previous status of each entry.
     """
     changed = []
     for entry in entries:

@@ -145,7 +145,7 @@ def test_canceled_refresh_changes_nothing(card_server, open_as):
     page = open_as("Editor")
     import_from_page(page, card_server.url("/card"))
     page.get_by_role("button", name="Refresh").click()
-    expect(page.get_by_role("status")).to_have_text("No changes found")
+    expect(page.get_by_role("status")).to_have_text("No changes found.")
     card_server.routes["/card"] = reply(body=card_bytes(skills=[skill("Other")]))
     page.get_by_role("button", name="Refresh").click()
     page.get_by_role("link", name="Cancel").click()

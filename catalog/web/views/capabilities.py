@@ -68,7 +68,7 @@ def capability_detail(request: HttpRequest, key: str) -> HttpResponse:
     kind, name = split_key(key) or ("", key)
     capabilities = list(Capability.objects.current_offers(kind, name))
     if kind not in discoverable_kinds() or not capabilities:
-        raise Http404(f"No agent offers {name}")
+        raise Http404(f"No agent offers {name}.")
     context = {
         "tab": "capabilities",
         "kind": kind,

@@ -22,7 +22,7 @@ from ..htmx import wants_partial
 @require_safe
 @require_view_permission
 def entry_compare(request: HttpRequest) -> HttpResponse:
-    """Compare the agents whose ids are in the URL."""
+    """Compare the agents whose IDs are in the URL."""
     values = request.GET.getlist(CHOSEN_PARAMETER) or request.GET.getlist("id")
     ids = [value for value in values if value]
     url = f"{reverse('catalog:entry_compare')}?{urlencode({'id': ids}, doseq=True)}"
@@ -39,10 +39,10 @@ def entry_compare(request: HttpRequest) -> HttpResponse:
     try:
         context["comparison"] = compare(parse_entry_ids(request.GET))
     except NotComparable as error:
-        context["error"] = str(error)
+        context["error"] = f"{error}."
     except ValueError as error:
-        raise Http404("Not a valid agent ID") from error
+        raise Http404("An agent ID in the URL is not valid.") from error
     except CatalogEntry.DoesNotExist:
-        context["error"] = "Some of these agents are no longer in the catalog"
+        context["error"] = "Some of these agents are no longer in the catalog."
         return render(request, "catalog/entry_compare.html", context, status=404)
     return render(request, "catalog/entry_compare.html", context)

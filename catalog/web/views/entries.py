@@ -53,7 +53,7 @@ class FeatureChoice(FilterChoice):
 @vary_on_headers("HX-Request")
 def entry_list(request: HttpRequest) -> HttpResponse:
     """Search and filter the catalog; htmx gets only the results."""
-    parameters, unknown_features = drop_unknown_features(request.GET)
+    parameters, rejected_features = drop_rejected_features(request.GET)
     entries = CatalogEntry.objects.for_display()
     filterset = CatalogEntryFilterSet(parameters, queryset=entries)
     paginator = Paginator(filterset.qs, ENTRIES_PER_PAGE)
@@ -66,7 +66,7 @@ def entry_list(request: HttpRequest) -> HttpResponse:
         "tab": "catalog",
         "query": parameters.get("q", ""),
         "parameters": parameters,
-        "unknown_features": unknown_features,
+        "rejected_features": rejected_features,
         "page": page,
         "protocols": protocols,
         "statuses": statuses,
@@ -84,15 +84,18 @@ def entry_list(request: HttpRequest) -> HttpResponse:
     return render(request, template, context)
 
 
-def drop_unknown_features(parameters: QueryDict) -> tuple[QueryDict, list[str]]:
-    """Return the parameters without unknown features, and the dropped features."""
+def drop_rejected_features(parameters: QueryDict) -> tuple[QueryDict, list[str]]:
+    """Return the parameters without rejected features, and the rejected features.
+
+    Rejected are unknown features, and those beyond FEATURE_LIMIT.
+    """
     names = [name for name in parameters.getlist("feature") if name]
-    known = [name for name in names if is_feature_name(name)][:FEATURE_LIMIT]
-    if known == names:
+    accepted = [name for name in names if is_feature_name(name)][:FEATURE_LIMIT]
+    if accepted == names:
         return parameters, []
     remaining = parameters.copy()
-    remaining.setlist("feature", known)
-    return remaining, [name for name in names if name not in known]
+    remaining.setlist("feature", accepted)
+    return remaining, [name for name in names if name not in accepted]
 
 
 def selection_context(
@@ -191,7 +194,7 @@ def entry_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
     entries = CatalogEntry.objects.select_related("agent_type__provider")
     entry = entries.filter(pk=pk).first()
     if entry is None:
-        raise Http404("No agent with this ID is in the catalog")
+        raise Http404("No agent with this ID is in the catalog.")
     agent_type = entry.agent_type
     capabilities = list(agent_type.capabilities.all())
     agent = ComparedAgent.from_entry(entry, capabilities)

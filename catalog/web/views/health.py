@@ -9,8 +9,8 @@ from ...health import DAY, Day, History, ProbeSample, format_percent
 
 PLOT_WIDTH, PLOT_HEIGHT = 720, 120
 UPTIME_BAR_STEP = 8
-SLOT_COUNT = 96
-# The latency line is interrupted after this many slots without a probe.
+TIME_SLOT_COUNT = 96
+# The latency line is interrupted after this many time slots without a probe.
 MAX_GAP = 4
 # Minimum uptime of a day that counts as good or fair.
 GOOD_UPTIME, FAIR_UPTIME = 0.995, 0.95
@@ -31,27 +31,27 @@ class HealthPanel:
     history: History
 
     @cached_property
-    def slots(self) -> list[list[ProbeSample]]:
+    def time_slots(self) -> list[list[ProbeSample]]:
         """Probes of the last day in equal time slots, oldest first."""
-        slots: list[list[ProbeSample]] = [[] for _ in range(SLOT_COUNT)]
+        time_slots: list[list[ProbeSample]] = [[] for _ in range(TIME_SLOT_COUNT)]
         for probe in self.history.probes:
             age = (self.history.now - probe.at) / DAY
-            slot = min(SLOT_COUNT - 1, max(0, int((1 - age) * SLOT_COUNT)))
-            slots[slot].append(probe)
-        return slots
+            index = int((1 - age) * TIME_SLOT_COUNT)
+            time_slots[min(TIME_SLOT_COUNT - 1, max(0, index))].append(probe)
+        return time_slots
 
     @cached_property
     def mean_latencies(self) -> list[float | None]:
-        """The mean latency of each slot, or None for a slot without a response."""
-        slot_latencies = (
-            [probe.latency_ms for probe in slot if probe.latency_ms is not None]
-            for slot in self.slots
+        """The mean latency of each time slot, or None without a response."""
+        latencies = (
+            [probe.latency_ms for probe in probes if probe.latency_ms is not None]
+            for probes in self.time_slots
         )
-        return [fmean(values) if values else None for values in slot_latencies]
+        return [fmean(values) if values else None for values in latencies]
 
     @cached_property
     def max_latency_ms(self) -> int:
-        """The top of the latency scale: a round number above every mean."""
+        """The top of the latency scale: a round number, at most 10 seconds."""
         means = (mean for mean in self.mean_latencies if mean is not None)
         highest = max(means, default=0)
         steps = (50, 100, 200, 500, 1000, 2000, 5000)
@@ -59,13 +59,13 @@ class HealthPanel:
 
     @property
     def latency_lines(self) -> Iterator[str]:
-        """Points of polylines, split at each failure and each long gap."""
+        """Points of polylines, split at long gaps and where all probes failed."""
         points: list[str] = []
         last = 0
-        for n, (slot, mean) in enumerate(
-            zip(self.slots, self.mean_latencies, strict=True)
+        for n, (probes, mean) in enumerate(
+            zip(self.time_slots, self.mean_latencies, strict=True)
         ):
-            has_only_failures = bool(slot) and mean is None
+            has_only_failures = bool(probes) and mean is None
             if points and (has_only_failures or n - last > MAX_GAP):
                 yield join_points(points)
                 points = []
@@ -81,9 +81,9 @@ class HealthPanel:
 
     @property
     def failure_positions(self) -> Iterator[float]:
-        """Horizontal positions of the slots with a failed probe."""
-        for n, slot in enumerate(self.slots):
-            if any(not probe.ok for probe in slot):
+        """Horizontal positions of the time slots with a failed probe."""
+        for n, probes in enumerate(self.time_slots):
+            if any(not probe.ok for probe in probes):
                 yield x_position(n)
 
     @property
@@ -137,8 +137,8 @@ def join_points(points: list[str]) -> str:
     return " ".join(points if len(points) > 1 else points * 2)
 
 
-def x_position(slot: int) -> float:
-    return (slot + 0.5) * PLOT_WIDTH / SLOT_COUNT
+def x_position(time_slot: int) -> float:
+    return (time_slot + 0.5) * PLOT_WIDTH / TIME_SLOT_COUNT
 
 
 def uptime_level(day: Day) -> str:

@@ -18,6 +18,7 @@ from ...ingestion import EntryChanged, Result
 from ...models import CatalogEntry
 from ...outbound import AuthorizationRequired, FetchError
 from ...registration import (
+    CANNOT_BE_PROBED,
     NotRefreshable,
     PreviewExpired,
     confirm_preview,
@@ -43,7 +44,7 @@ def entry_action(view: EntryView) -> EntryView:
         try:
             return view(request, pk)
         except CatalogEntry.DoesNotExist as error:
-            raise Http404("This agent has been deleted") from error
+            raise Http404("This agent has been deleted.") from error
 
     return wrapper
 
@@ -54,7 +55,7 @@ def entry_probe(request: HttpRequest, pk: UUID) -> HttpResponseBase:
     """Probe the agent now and show the result as a message."""
     entry = get_object_or_404(CatalogEntry.objects.select_related("agent_type"), pk=pk)
     if not entry.can_be_probed:
-        messages.error(request, "This agent cannot be probed.")
+        messages.error(request, f"{CANNOT_BE_PROBED}.")
     else:
         try:
             add_probe_message(request, probe_on_demand(entry))
@@ -66,9 +67,9 @@ def entry_probe(request: HttpRequest, pk: UUID) -> HttpResponseBase:
 def add_probe_message(request: HttpRequest, outcome: ProbeOutcome | None) -> None:
     if outcome is None:
         # Deprecated since the check above.
-        messages.error(request, "This agent cannot be probed.")
+        messages.error(request, f"{CANNOT_BE_PROBED}.")
     elif not outcome.ok:
-        messages.error(request, f"The agent did not respond: {outcome.error}")
+        messages.error(request, f"The probe failed: {outcome.error}.")
     elif outcome.latency_ms is None:
         messages.success(request, "The agent was seen recently.")
     else:
@@ -88,10 +89,10 @@ def entry_refresh(request: HttpRequest, pk: UUID) -> HttpResponseBase:
         if form.is_valid():
             context |= refresh_context(entry, form.cleaned_data["authorization"])
     except (FetchError, NotRefreshable, EntryChanged) as error:
-        messages.error(request, f"Refresh failed: {error}")
+        messages.error(request, f"Refresh failed: {error}.")
         return redirect("catalog:entry_detail", entry.pk)
     if context.get("is_unchanged"):
-        messages.success(request, "No changes found")
+        messages.success(request, "No changes found.")
         return redirect("catalog:entry_detail", entry.pk)
     return render(request, "catalog/entry_refresh.html", context)
 

@@ -126,6 +126,15 @@ def test_edit_rejects_metadata_that_databases_cannot_store(editor_client, metada
     assert entry.metadata == {}
 
 
+def test_edit_rejects_metadata_with_repeated_member(editor_client):
+    entry = CatalogEntryFactory()
+    form = {"display_name": "x", "metadata": '{"a": 1, "a": 2}'}
+    response = editor_client.post(change_url(entry), form)
+
+    errors = response.context["adminform"].form.errors["metadata"]
+    assert errors == ["$ member 'a' is repeated."]
+
+
 def test_edit_rejects_metadata_that_is_not_an_object(editor_client):
     entry = CatalogEntryFactory()
     form = {"display_name": "x", "metadata": "[1]"}

@@ -117,7 +117,8 @@ def test_definition_pushed_after_preview_is_not_overwritten(
     push_definition()
     response = editor_client.post(url, {"signed": preview.signed}, follow=True)
 
-    assert "The definition was updated in the meantime" in response.content.decode()
+    message = "The agent was registered or refreshed in the meantime. Refresh again."
+    assert message in response.content.decode()
     imported_entry.refresh_from_db()
     assert imported_entry.agent_type.version == "9.0.0"
 

@@ -65,7 +65,7 @@ def test_comparison_with_deleted_agent_returns_404_page(viewer_client):
     response = viewer_client.get(COMPARE_URL, {"id": [str(pk) for pk in ids]})
 
     assert response.status_code == 404
-    assert "Some of these agents are no longer in the catalog" in get_html(response)
+    assert "Some of these agents are no longer in the catalog." in get_html(response)
 
 
 def test_comparison_shows_long_value_in_full(viewer_client):
@@ -170,7 +170,10 @@ def test_catalog_ignores_unknown_feature_and_shows_message(viewer_client):
     assert list(response.context["page"]) == [streaming]
     (choice,) = response.context["features"]
     assert choice["value"] == "transport.streaming"
-    message = "Unknown feature “reasoning.suported” was ignored."
+    message = (
+        "The feature “reasoning.suported” was ignored: it is unknown, or there are too"
+        " many features."
+    )
     assert message in get_html(response)
 
 

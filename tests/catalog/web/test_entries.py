@@ -113,7 +113,7 @@ def test_entry_page_of_unknown_id_returns_404(viewer_client):
     response = viewer_client.get("/catalog/00000000-0000-0000-0000-000000000000")
 
     assert response.status_code == 404
-    assert "No agent with this ID is in the catalog" in response.content.decode()
+    assert "No agent with this ID is in the catalog." in response.content.decode()
 
 
 def test_page_of_unknown_url_does_not_show_python_error(viewer_client):

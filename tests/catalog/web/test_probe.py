@@ -29,14 +29,16 @@ def test_probe_of_unreachable_agent_shows_error(editor_client, settings):
     entry = register(card_bytes(url="http://127.0.0.1:1/a2a")).entry
     html = post_probe(editor_client, entry).content.decode()
 
-    assert "The agent did not respond: Connection refused" in html
+    assert (
+        "The probe failed: The connection was refused or the host is unreachable."
+    ) in html
 
 
 def test_probe_of_deprecated_agent_says_that_it_cannot_be_probed(editor_client):
     entry = CatalogEntryFactory(status=Status.DEPRECATED)
     html = post_probe(editor_client, entry).content.decode()
 
-    assert "This agent cannot be probed." in html
+    assert "This agent cannot be probed: it is deprecated, a demo agent, or" in html
 
 
 def test_probe_by_viewer_is_forbidden(viewer_client, running_entry):

@@ -9,7 +9,7 @@ from tests.servers import reply
 
 pytestmark = pytest.mark.django_db
 
-UNCHANGED_MESSAGE = "No changes found"
+UNCHANGED_MESSAGE = "No changes found."
 EXPIRED_MESSAGE = "The preview has expired. Refresh again."
 
 
@@ -59,7 +59,7 @@ def test_refresh_of_missing_definition_shows_fetch_error(
     card_server.routes.clear()
     html = post_refresh(editor_client, imported_entry).content.decode()
 
-    assert "Refresh failed: 127.0.0.1 returned HTTP 404" in html
+    assert "Refresh failed: 127.0.0.1 returned HTTP 404." in html
 
 
 def test_refresh_asks_for_authorization_header_that_the_server_requires(

@@ -55,7 +55,7 @@ class BearerAuthentication(TokenAuthentication):
         """
         user = get_token_user(token) if TOKEN_PATTERN.fullmatch(token) else None
         if user is None:
-            raise AuthenticationFailed("Invalid token.")
+            raise AuthenticationFailed("The token is invalid or has expired.")
         return user, None
 
 

@@ -43,8 +43,10 @@ def report_database_errors() -> Iterator[None]:
     try:
         yield
     except OperationalError as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise click.ClickException(f"Cannot use the database: {reason}") from error
+        reason = str(error).strip().partition("\n")[0].rstrip(".")
+        raise click.ClickException(
+            f"Cannot use the database: {reason}. Check DATABASE_URL."
+        ) from error
 
 
 def run_management_command(name: str, *arguments: str, **options: Any) -> None:
@@ -118,9 +120,12 @@ def serve(host: str, port: int, workers: int, no_prober: bool) -> None:
         # The setting is for this process, the variable for the workers it starts.
         settings.AGENTLENS_PROBER = False
         os.environ["AGENTLENS_PROBER"] = "off"
-    click.echo(f"AgentLens is at http://{host}:{port}/")
+    click.echo(f"AgentLens is at http://{format_address(host, port)}/")
     if workers > 1 and not settings.REDIS_URL:
-        click.echo("REDIS_URL is not set: live updates do not cross worker processes.")
+        click.echo(
+            "REDIS_URL is not set: live updates reach only clients of the same worker"
+            " process. Set REDIS_URL to share them."
+        )
     # uvicorn shuts down cleanly and then raises the signal again: without a handler
     # that would end the process before the temporary directory is removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -145,8 +150,14 @@ def require_free_address(host: str, port: int) -> None:
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
         raise click.ClickException(
-            f"Cannot listen on {host}:{port}: {reason}"
+            f"Cannot listen on {format_address(host, port)}: {reason}."
+            " Choose another --host or --port."
         ) from error
+
+
+def format_address(host: str, port: int) -> str:
+    """Return host and port as in a URL, where IPv6 addresses are in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 @contextlib.contextmanager
@@ -229,7 +240,7 @@ def parse_lifetime(
         return None
     match = re.fullmatch(r"([1-9][0-9]{0,4})([dh])", text)
     if not match:
-        raise click.BadParameter("must be days or hours like 30d or 12h, or never")
+        raise click.BadParameter("must be days or hours, such as 30d or 12h, or never")
     number, unit = int(match[1]), match[2]
     return timedelta(days=number) if unit == "d" else timedelta(hours=number)
 
@@ -253,7 +264,10 @@ def create(user: str, expires: timedelta | None) -> None:
 
     owner = get_user_model().objects.filter(username=user).first()
     if owner is None:
-        raise click.ClickException(f"There is no user {user!r}")
+        raise click.ClickException(
+            f"There is no user {user!r}. Create it in the admin or with `agentlens"
+            " manage createsuperuser`."
+        )
     _, secret = AuthToken.objects.create(owner, expiry=expires)
     click.echo(secret)
 
@@ -261,7 +275,9 @@ def create(user: str, expires: timedelta | None) -> None:
 @main.command(cls=DatabaseCommand)
 @click.option("--remove", is_flag=True, help="Remove the demo agents.")
 @click.option(
-    "--first-start", is_flag=True, help="Load them only if there are no users yet."
+    "--first-start",
+    is_flag=True,
+    help="Load the demo agents only if there are no users yet.",
 )
 def demo(remove: bool, first_start: bool) -> None:
     """Load demo agents into the catalog, or remove them."""
@@ -290,7 +306,7 @@ def demo(remove: bool, first_start: bool) -> None:
 @main.command(cls=DatabaseCommand)
 @click.argument("query", default="")
 @click.option(
-    "--kind", default="", help="Only capabilities of this kind, like a2a.skill."
+    "--kind", default="", help="Only capabilities of this kind, such as a2a.skill."
 )
 @click.option(
     "--sort",

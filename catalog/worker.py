@@ -66,15 +66,21 @@ async def run_until_stopped() -> None:
         await task
 
 
+def get_task_name(task: Callable[[], Awaitable[Any]]) -> str:
+    """Return the name of a task's function, for the log."""
+    function = task.args[0] if isinstance(task, partial) else task
+    return f"{function.__module__}.{function.__qualname__}"
+
+
 async def run_forever(task: Callable[[], Awaitable[Any]], interval: float) -> None:
     """Run a task at intervals; failures are logged and double the next interval."""
-    failures = 0
+    failure_count = 0
     while True:
         try:
             await task()
-            failures = 0
+            failure_count = 0
         except Exception:
-            logger.exception("A background task failed")
-            failures += 1
-        delay = min(interval * 2**failures, max(interval, MAX_RETRY_DELAY))
+            logger.exception("The background task %s failed", get_task_name(task))
+            failure_count += 1
+        delay = min(interval * 2**failure_count, max(interval, MAX_RETRY_DELAY))
         await asyncio.sleep(add_jitter(delay).total_seconds())

@@ -61,4 +61,6 @@ def dispatch(event: Event) -> None:
             subscriber(event)
         except Exception:
             # The write is committed: a failing subscriber must not affect the others.
-            logger.exception("A subscriber failed on %s", type(event).__name__)
+            name = getattr(subscriber, "__qualname__", repr(subscriber))
+            event_name = type(event).__name__
+            logger.exception("The subscriber %s failed on %s", name, event_name)

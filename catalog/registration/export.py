@@ -1,7 +1,7 @@
-"""Export the catalog as JSON lines and import them again."""
+"""Export the catalog as JSON Lines and import them again."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,43 @@ FORMAT = "agentlens.entry/1"
 TEXT_FIELDS = ("display_name", "description", "source_url")
 TIME_FIELDS = ("validity_from", "validity_to")
 CAPABILITY_FIELDS = ("kind", "name", "description", "properties")
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def is_list_of_definitions(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(is_text, value))
+
+
+def is_list_of_capabilities(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_capability, value))
+
+
+def is_capability(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("properties"), dict)
+        and all(is_text(value.get(name)) for name in ("kind", "name", "description"))
+    )
+
+
+# A check of the value of each member of an exported entry.
+MEMBERS: dict[str, Callable[[Any], bool]] = {
+    "protocol": is_text,
+    "endpoint": is_text,
+    "definitions": is_list_of_definitions,
+    "known": is_list_of_capabilities,
+    "status": lambda value: value in Status.values,
+    "source": lambda value: value in Source.values,
+    "categories": lambda value: isinstance(value, list),
+    "metadata": lambda value: isinstance(value, dict),
+    **dict.fromkeys(TEXT_FIELDS, is_text),
+    **dict.fromkeys(TIME_FIELDS, lambda value: isinstance(value, str | None)),
+}
+# Members that exports of earlier versions do not have.
+OPTIONAL_MEMBERS = ("endpoint", "known")
 
 
 class InvalidExportLine(ValueError):
@@ -55,9 +92,9 @@ def serialize_entry(entry: CatalogEntry) -> dict[str, Any]:
 
 def iter_definitions(entry: CatalogEntry) -> Iterator[bytes]:
     """Yield the raw definition of every version, the current one last."""
-    others = AgentType.objects.filter(agent_key=entry.agent_key)
-    others = others.exclude(pk=entry.agent_type_id).order_by("created_on")
-    yield from (agent_type.definition for agent_type in others)
+    versions = AgentType.objects.filter(agent_key=entry.agent_key)
+    older = versions.exclude(pk=entry.agent_type_id).order_by("created_on")
+    yield from (agent_type.definition for agent_type in older)
     yield entry.agent_type.definition
 
 
@@ -87,6 +124,7 @@ def import_line(line: str) -> IngestResult:
     raws = [text.encode() for text in data["definitions"]]
     current = CatalogEntry.objects.filter(agent_type__raw_definition=raws[-1])
     with transaction.atomic():
+        # If the current version is stored already, the older ones are not registered.
         results = [
             register(
                 raw,
@@ -96,6 +134,7 @@ def import_line(line: str) -> IngestResult:
             )
             for raw in (raws[-1:] if current.exists() else raws)
         ]
+        # The first registration shows whether the agent was new.
         result = replace(results[-1], result=results[0].result)
         restore_capabilities(result.entry, data.get("known", []))
         restore_fields(result.entry, data)
@@ -107,14 +146,18 @@ def restore_capabilities(
 ) -> None:
     """Restore the valid capabilities that the definitions do not contain."""
     agent_type = entry.agent_type
-    merger, record = get_merger(agent_type), parse_stored(agent_type)
+    merger, agent_record = get_merger(agent_type), parse_stored(agent_type)
     rows = [Capability(**row) for row in capabilities if row["kind"] in kinds]
     restored = [merger.restore(row.record) for row in rows] if merger else []
-    valid = [item for item in restored if item and not list(item.validate())]
-    if record and valid:
-        record = replace(record, capabilities=tuple(valid))
-        raw = agent_type.definition
-        ingest(Definition(record, raw, entry.source, is_partial=True))
+    valid = [record for record in restored if record and not list(record.validate())]
+    if agent_record and valid:
+        definition = Definition(
+            replace(agent_record, capabilities=tuple(valid)),
+            agent_type.definition,
+            source=entry.source,
+            is_partial=True,
+        )
+        ingest(definition)
         entry.refresh_from_db()
 
 
@@ -123,33 +166,19 @@ def parse_stored(agent_type: AgentType) -> AgentRecord | None:
     return result.record
 
 
-def is_valid_capability(row: Any) -> bool:
-    if not isinstance(row, dict) or not isinstance(row["properties"], dict):
-        return False
-    return all(isinstance(row[name], str) for name in ("kind", "name", "description"))
-
-
 def parse_line(line: str) -> dict[str, Any]:
     """Return the data of a line; raise InvalidExportLine if its shape is wrong."""
     try:
-        data: dict[str, Any] = json.loads(line)
-        is_valid = (
-            data["format"] == FORMAT
-            and data["source"] in Source.values
-            and data["status"] in Status.values
-            and bool(data["definitions"])
-            and all(isinstance(text, str) for text in data["definitions"])
-            and isinstance(data["categories"], list)
-            and isinstance(data["metadata"], dict)
-            and all(isinstance(data[name], str) for name in TEXT_FIELDS)
-            and isinstance(data.get("endpoint", ""), str)
-            and all(is_valid_capability(row) for row in data.get("known", []))
-            and all(isinstance(data[name], str | None) for name in TIME_FIELDS)
-        )
-    except (ValueError, TypeError, KeyError) as error:
-        raise InvalidExportLine("is not a line of an AgentLens export") from error
-    if not is_valid:
+        data = json.loads(line)
+    except ValueError as error:
+        raise InvalidExportLine("is not valid JSON") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InvalidExportLine("is not a line of an AgentLens export")
+    for name, is_valid in MEMBERS.items():
+        if name in data and not is_valid(data[name]):
+            raise InvalidExportLine(f"has an invalid member {name!r}")
+        if name not in data and name not in OPTIONAL_MEMBERS:
+            raise InvalidExportLine(f"lacks the member {name!r}")
     return data
 
 

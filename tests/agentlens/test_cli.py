@@ -177,13 +177,29 @@ def test_export_prints_json_lines_to_stdout():
     assert json.loads(lines[0])["definitions"] == [card_bytes().decode()]
 
 
-@pytest.mark.parametrize("line", ["[]", "{}", "nonsense", '{"format": "other/1"}'])
-def test_import_invalid_export_line_reports_line_number(tmp_path, line):
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[]", "is not a line of an AgentLens export"),
+        ("{}", "is not a line of an AgentLens export"),
+        ('{"format": "other/1"}', "is not a line of an AgentLens export"),
+        ("nonsense", "is not valid JSON"),
+        (
+            '{"format": "agentlens.entry/1"}',
+            "lacks the member 'protocol'",
+        ),
+        (
+            '{"format": "agentlens.entry/1", "protocol": 1}',
+            "has an invalid member 'protocol'",
+        ),
+    ],
+)
+def test_import_invalid_export_line_reports_line_and_reason(tmp_path, line, message):
     (tmp_path / "x.jsonl").write_text(line)
     result = run_cli("import", tmp_path / "x.jsonl")
 
     assert result.exit_code == 1
-    assert "x.jsonl:1: is not a line of an AgentLens export" in result.stderr
+    assert f"x.jsonl:1: {message}\n" in result.stderr
 
 
 def test_token_create_prints_working_token_on_last_line():
@@ -201,9 +217,15 @@ def test_token_create_rejects_unknown_user_and_invalid_lifetime():
     UserFactory(username="ada")
 
     unknown_user = run_cli("token", "create", "bob")
-    assert "There is no user 'bob'" in unknown_user.stderr
+    message = (
+        "There is no user 'bob'. Create it in the admin or with `agentlens manage"
+        " createsuperuser`."
+    )
+    assert message in unknown_user.stderr
     invalid_lifetime = run_cli("token", "create", "ada", "--expires", "soon")
-    assert "must be days or hours like 30d or 12h, or never" in invalid_lifetime.stderr
+    assert (
+        "must be days or hours, such as 30d or 12h, or never" in invalid_lifetime.stderr
+    )
 
 
 def test_demo_loads_only_on_first_start_and_can_be_removed():

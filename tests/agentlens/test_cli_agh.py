@@ -153,7 +153,7 @@ def test_agents_with_same_directory_name_are_rejected(tmp_path):
     for result in (from_parent, from_directories):
         assert result.exit_code == 1
         assert "0 new, 0 updated, 0 unchanged, 2 rejected" in result.stdout
-        assert "has the same name as" in result.stderr
+        assert "; the name is the peer ID, so rename all but one" in result.stderr
     assert not CatalogEntry.objects.exists()
 
 
@@ -165,7 +165,8 @@ def test_missing_catalog_file_is_rejected(agent, name):
     result = run_cli("import", agent / name)
 
     assert result.exit_code == 1
-    assert "contains no capability catalog" in result.stderr
+    message = "no capability catalog: capabilities.toml, capabilities.json or files in"
+    assert message in result.stderr
     assert CatalogEntry.objects.get().agent_type.capabilities.count() == 2
 
 

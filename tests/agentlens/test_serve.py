@@ -161,6 +161,7 @@ def test_unreachable_database_is_reported_without_traceback(environment):
 
         assert result.returncode == 1
         assert result.stderr.startswith("Error: Cannot use the database: ")
+        assert result.stderr.endswith(". Check DATABASE_URL.\n")
         assert "Traceback" not in result.stderr
 
 
@@ -170,7 +171,10 @@ def test_serve_reports_port_in_use_before_starting(environment):
         result = run(environment, "serve", "--port", port)
 
     assert result.returncode == 1
-    message = f"Error: Cannot listen on 127.0.0.1:{port}: Address already in use\n"
+    message = (
+        f"Error: Cannot listen on 127.0.0.1:{port}: Address already in use."
+        " Choose another --host or --port.\n"
+    )
     assert (result.stdout, result.stderr) == ("", message)
 
 

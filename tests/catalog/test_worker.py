@@ -61,7 +61,9 @@ def test_run_once_probes_refreshes_and_prunes(due_entry):
     assert is_maintained()
 
 
-async def test_run_forever_doubles_pause_after_failures_and_continues(monkeypatch):
+async def test_run_forever_doubles_pause_after_failures_and_continues(
+    monkeypatch, caplog
+):
     pauses = []
 
     async def sleep(seconds):
@@ -77,5 +79,6 @@ async def test_run_forever_doubles_pause_after_failures_and_continues(monkeypatc
     with pytest.raises(asyncio.CancelledError):
         await run_forever(work, 1.0)
 
+    assert f"The background task {__name__}.{work.__qualname__} failed" in caplog.text
     expected = [2, 4, 8, 16, 32, 60, 60, 60, 1]
     assert pauses == pytest.approx(expected, rel=0.11)

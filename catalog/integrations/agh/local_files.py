@@ -24,6 +24,9 @@ from ...registration import ImportFailed, ImportItem
 from .directory import PROTOCOL, find_entry
 from .inbox import build_card_definition
 
+# What a folder must contain, for messages.
+CATALOG_NAMES = f"{', '.join(CATALOG_FILES)} or files in {CATALOG_DIRECTORY}/"
+
 
 class LocalCatalogReader:
     """Finds and imports the directories in which AGH agents keep their capabilities."""
@@ -77,13 +80,19 @@ def import_directory(directory: Path, conflicts: Iterable[Path] = ()) -> IngestR
     """
     if conflicts:
         names = ", ".join(map(str, conflicts))
-        raise import_error(directory, f"has the same name as {names}")
+        raise import_error(
+            directory,
+            f"has the same name as {names}; the name is the peer ID, so rename all but"
+            " one",
+        )
     try:
         documents = read_local_catalog(directory)
     except LocalCatalogError as error:
         raise ImportFailed(str(error)) from error
     if documents is None:
-        raise import_error(directory, "contains no capability catalog")
+        raise import_error(
+            directory, f"contains no capability catalog: {CATALOG_NAMES}"
+        )
     briefs = [CapabilityBrief(document.id, document.summary) for document in documents]
     card = PeerCard(peer_id=get_peer_id(directory)).with_capabilities(briefs)
     capabilities = [AGHCapability.from_document(document) for document in documents]

@@ -87,15 +87,19 @@ def delete_and_fail(entry):
         raise ZeroDivisionError
 
 
+def fail(event):
+    raise ZeroDivisionError
+
+
 def test_failing_subscriber_does_not_affect_others(
     events, django_capture_on_commit_callbacks, caplog
 ):
-    bus.subscribers.insert(0, lambda event: 1 / 0)
+    bus.subscribers.insert(0, fail)
     with django_capture_on_commit_callbacks(execute=True):
         register(card_bytes())
 
     assert len(events) == 1
-    assert "A subscriber failed on EntryIngested" in caplog.text
+    assert "The subscriber fail failed on EntryIngested" in caplog.text
 
 
 def test_subscribing_twice_registers_subscriber_once(events):

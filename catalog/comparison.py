@@ -188,7 +188,14 @@ class Comparison:
 
 def parse_entry_ids(query: QueryDict) -> list[UUID]:
     """Return the `id` values of a query string; raise ValueError for a non-UUID."""
-    return [UUID(text) for text in query.getlist("id") if text]
+    return [parse_entry_id(text) for text in query.getlist("id") if text]
+
+
+def parse_entry_id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise ValueError(f"{text[:100]!r} is not a UUID") from error
 
 
 def get_chosen_entries(query: QueryDict) -> list[CatalogEntry]:

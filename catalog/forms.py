@@ -126,7 +126,7 @@ class RegisterForm(forms.Form):
     def check_size(self, raw: bytes) -> bytes:
         if len(raw) > DOCUMENT_BYTES_LIMIT:
             raise forms.ValidationError(
-                f"The definition must not exceed {DOCUMENT_BYTES_LIMIT} bytes."
+                f"The definition must not exceed {DOCUMENT_BYTES_LIMIT} bytes (1 MiB)."
             )
         return raw
 
@@ -136,7 +136,7 @@ class RegisterForm(forms.Form):
         sources = [name for name in names if self.cleaned_data.get(name)]
         if len(sources) != 1 and not self.errors:
             raise forms.ValidationError(
-                "Provide exactly one of a URL, a definition or a file."
+                "Provide exactly one source: a URL, a pasted definition or a file."
             )
         return self.cleaned_data
 
@@ -157,7 +157,7 @@ class RegisterForm(forms.Form):
                 data["capabilities_url"],
             )
         except FetchError as error:
-            self.add_error("url", str(error))
+            self.add_error("url", f"{error}.")
             return None
         except ParseError as error:
             return Preview(error.result)

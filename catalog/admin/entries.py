@@ -7,10 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from django.utils.timesince import timesince
 from django.utils.translation import ngettext
 
 from .. import search
+from ..health import format_time_ago
 from ..ingestion import curate
 from ..models import CatalogEntry, CatalogEntryQuerySet, Provider, Status
 from .agent_types import render_capabilities, render_definition
@@ -137,7 +137,7 @@ class CatalogEntryAdmin(ModelAdmin):
 
     @admin.display(description="Last seen", ordering="validity_last_seen")
     def last_seen(self, entry: CatalogEntry) -> str:
-        return f"{timesince(entry.validity_last_seen, depth=1)} ago"
+        return format_time_ago(entry.validity_last_seen)
 
     @admin.display(description="Agent type")
     def agent_type_link(self, entry: CatalogEntry) -> str:

@@ -104,9 +104,9 @@ class CompareView(CatalogAPIMixin, APIView):
         try:
             comparison = compare(parse_entry_ids(request.query_params))
         except CatalogEntry.DoesNotExist as error:
-            raise EntryNotFound from error
+            raise EntryNotFound(f"Catalog entry {error} not found") from error
         except NotComparable as error:
             raise InvalidParameter(str(error), parameter="id") from error
         except ValueError as error:
-            raise InvalidParameter("id must be a UUID", parameter="id") from error
+            raise InvalidParameter(f"id {error}", parameter="id") from error
         return Response(ComparisonSerializer(comparison).data)

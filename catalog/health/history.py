@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.timesince import timesince
 
 from ..models import CatalogEntry, HealthHour, ProbeResult, UptimeMixin
 
@@ -209,6 +210,11 @@ def weighted_uptime(
     parts = (min(hour.hour + HOUR, now) - max(hour.hour, since) for hour in hours)
     weights = [max(MINUTE, part) / HOUR for part in parts]
     return fmean((hour.uptime for hour in hours), weights) if hours else None
+
+
+def format_time_ago(moment: datetime) -> str:
+    duration = timesince(moment, depth=1)
+    return "just now" if duration.startswith("0") else f"{duration} ago"
 
 
 def format_percent(share: float | None) -> str:

@@ -120,7 +120,8 @@ async def read_response(url: str, response: httpx2.Response) -> FetchResult:
     if response.headers.get("Content-Type", "").startswith("text/event-stream"):
         # It may never end: MCP servers open an event stream for any GET.
         raise FetchFailed(f"{host} returned an event stream instead of a document")
-    return FetchResult(url, await read_bounded_body(response), get_etag(response))
+    body = await read_bounded_body(response, host)
+    return FetchResult(url, body, get_etag(response))
 
 
 def get_etag(response: httpx2.Response) -> str:
@@ -130,28 +131,31 @@ def get_etag(response: httpx2.Response) -> str:
     return etag if is_usable else ""
 
 
-async def read_bounded_body(response: httpx2.Response) -> bytes:
+async def read_bounded_body(response: httpx2.Response, host: str) -> bytes:
     """Return the decompressed body; raise FetchFailed if it is too large.
 
-    httpx2 would decompress a whole chunk at once, and a compression bomb with it.
+    The body is not decompressed by httpx2, which has no limit: a small compressed chunk
+    can become very large.
     """
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
-        raise FetchFailed(f"The response has an unknown encoding: {encoding[:40]}")
+        raise FetchFailed(
+            f"The response of {host} has an unknown encoding: {encoding[:40]}"
+        )
     chunks: AsyncIterator[bytes] = response.aiter_raw()
     if encoding not in ("identity", ""):
-        chunks = decompress(chunks)
+        chunks = decompress(chunks, host)
     body = bytearray()
     async for chunk in chunks:
         body += chunk
         if len(body) > DOCUMENT_BYTES_LIMIT:
             raise FetchFailed(
-                f"The response is larger than {DOCUMENT_BYTES_LIMIT} bytes"
+                f"The response of {host} is larger than {DOCUMENT_BYTES_LIMIT} bytes"
             )
     return bytes(body)
 
 
-async def decompress(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def decompress(chunks: AsyncIterator[bytes], host: str) -> AsyncIterator[bytes]:
     # 32 is added to the window size to detect gzip or zlib by its header.
     decompressor = zlib.decompressobj(32 + zlib.MAX_WBITS)
     try:
@@ -160,9 +164,13 @@ async def decompress(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             if decompressor.unused_data:
                 break
     except zlib.error as error:
-        raise FetchFailed("The response body is not valid gzip or deflate") from error
+        raise FetchFailed(
+            f"The response of {host} is not valid gzip or deflate"
+        ) from error
     if decompressor.unused_data or not decompressor.eof:
-        raise FetchFailed("The response body is not exactly one compressed document")
+        raise FetchFailed(
+            f"The response of {host} is not exactly one compressed document"
+        )
 
 
 def check_url(url: str) -> None:
@@ -218,21 +226,25 @@ class BoundedTransport(GuardedTransport):
         request.headers["Accept-Encoding"] = "identity"
         response = await super().handle_async_request(request)
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise FetchFailed("The response is compressed, although not requested")
-        response.stream = BoundedStream(response.stream, self)
+            raise FetchFailed(
+                f"The response of {request.url.host} is compressed, although not"
+                " requested"
+            )
+        response.stream = BoundedStream(response.stream, self, request.url.host)
         return response
 
 
 class BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, stream: Any, transport: BoundedTransport) -> None:
-        self.stream, self.transport = stream, transport
+    def __init__(self, stream: Any, transport: BoundedTransport, host: str) -> None:
+        self.stream, self.transport, self.host = stream, transport, host
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self.stream:
             self.transport.bytes_left -= len(chunk)
             if self.transport.bytes_left < 0:
                 raise FetchFailed(
-                    f"The responses are larger than {DOCUMENT_BYTES_LIMIT} bytes"
+                    f"The responses of {self.host} are larger than"
+                    f" {DOCUMENT_BYTES_LIMIT} bytes"
                 )
             yield chunk
 

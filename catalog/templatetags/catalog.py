@@ -11,7 +11,6 @@ from django.apps import apps
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
-from django.utils.timesince import timesince
 from django_htmx.jinja import htmx_script
 
 from capabilities.kinds import kinds, removal_breaks_clients
@@ -96,8 +95,7 @@ def zip_with(first: Iterable[T], second: Iterable[U]) -> list[tuple[T, U]]:
 
 @register.filter
 def time_ago(moment: datetime) -> str:
-    duration = timesince(moment, depth=1)
-    return "just now" if duration.startswith("0") else f"{duration} ago"
+    return health.format_time_ago(moment)
 
 
 @register.filter

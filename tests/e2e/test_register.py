@@ -54,7 +54,7 @@ def test_uploaded_file_is_previewed_and_registered(open_as):
     page.goto("/catalog/register")
     page.get_by_role("button", name="Preview").click()
     expect(page.locator(".errorlist")).to_contain_text(
-        "Provide exactly one of a URL, a definition or a file."
+        "Provide exactly one source: a URL, a pasted definition or a file."
     )
     content = json.dumps(mcp_definition("Stacks", "search_documents")).encode()
     file = {"name": "s.json", "mimeType": "application/json", "buffer": content}

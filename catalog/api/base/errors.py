@@ -60,4 +60,4 @@ class InvalidKey(APIError):
 class Conflict(APIError):
     status_code = 409
     default_code = "CONFLICT"
-    default_detail = "The current state of the entry does not allow this"
+    default_detail = "The request conflicts with the current state of the entry"

@@ -70,7 +70,7 @@ def test_preview_of_invalid_json_shows_message(editor_client):
 def test_form_requires_exactly_one_source(editor_client, form):
     html = editor_client.post(REGISTER_URL, form).content.decode()
 
-    assert "Provide exactly one of a URL, a definition or a file." in html
+    assert "Provide exactly one source: a URL, a pasted definition or a file." in html
 
 
 def test_registration_from_host_url_stores_card_url_and_etag(

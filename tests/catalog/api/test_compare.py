@@ -52,18 +52,28 @@ def test_comparison_ignores_empty_id(viewer):
     assert viewer.get(url).status_code == 200
 
 
-@pytest.mark.parametrize("query", ["", "?id=", "?id=x&id=y", "?id=1"])
-def test_comparison_rejects_missing_or_invalid_ids(viewer, query):
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("", "Choose 2 to 4 agents"),
+        ("?id=", "Choose 2 to 4 agents"),
+        ("?id=x&id=y", "id 'x' is not a UUID"),
+        ("?id=1", "id '1' is not a UUID"),
+    ],
+)
+def test_comparison_rejects_missing_or_invalid_ids(viewer, query, message):
     response = viewer.get(COMPARE_URL + query)
 
-    assert_error_response(response, 400, "INVALID_PARAMETER")
+    body = assert_error_response(response, 400, "INVALID_PARAMETER")
+    assert body["error"] == message
 
 
 def test_comparison_rejects_unknown_entry_and_parameter(viewer):
     first, second = CatalogEntryFactory.create_batch(2)
     url = f"{COMPARE_URL}?id={first.pk}&id={second.agent_type_id}"
 
-    assert_error_response(viewer.get(url), 404, "ENTRY_NOT_FOUND")
+    body = assert_error_response(viewer.get(url), 404, "ENTRY_NOT_FOUND")
+    assert body["error"] == f"Catalog entry {second.agent_type_id} not found"
     assert_error_response(viewer.get(f"{url}&x=1"), 400, "INVALID_PARAMETER")
 
 

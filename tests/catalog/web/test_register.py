@@ -104,7 +104,7 @@ def test_form_requires_exactly_one_source(editor_client, form):
     preview, response = post_form(editor_client, **form)
 
     assert preview is None
-    message = "Provide exactly one of a URL, a definition or a file."
+    message = "Provide exactly one source: a URL, a pasted definition or a file."
     assert message in response.content.decode()
 
 

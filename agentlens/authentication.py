@@ -36,7 +36,7 @@ AND (token.expiry IS NULL OR token.expiry > %s)
 
 
 @cache
-def user_query(vendor: str) -> str:
+def build_user_query(vendor: str) -> str:
     return USER_QUERY.format(
         columns=", ".join(f"token_user.{column}" for column in USER_COLUMNS),
         string_aggregate=STRING_AGGREGATES[vendor],
@@ -67,7 +67,7 @@ def get_token_user(token: bytes) -> User | None:
         return None
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     with prepared_cursor() as cursor:
-        cursor.execute(user_query(connection.vendor), [digest, now])
+        cursor.execute(build_user_query(connection.vendor), [digest, now])
         row = cursor.fetchone()
     return build_user(row) if row else None
 

@@ -359,11 +359,11 @@ def format_table(items: list[dict[str, Any]]) -> Iterator[str]:
     rows = [[format_cell(item[name]) for name in columns] for item in items]
     if rows:
         rows.insert(0, list(columns.values()))
-    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(measure_width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
         yield "  ".join(
-            cell + " " * (width - display_width(cell)) for cell, width in cells
+            cell + " " * (width - measure_width(cell)) for cell, width in cells
         )
 
 
@@ -375,7 +375,7 @@ def format_cell(text: str | None) -> str:
     return f"{printable[: CELL_LENGTH_LIMIT - 1]}…"
 
 
-def display_width(text: str) -> int:
+def measure_width(text: str) -> int:
     """Return the number of terminal columns: 2 for 日, 0 for a combining accent."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)

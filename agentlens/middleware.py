@@ -9,7 +9,7 @@ from django.utils.cache import get_conditional_response, patch_cache_control
 
 from catalog.api.base import REQUEST_ID_HEADER, get_request_id
 
-from .errors import error_response
+from .errors import build_error_response
 from .request_ids import current_request_id
 
 RequestHandler = Callable[[HttpRequest], HttpResponse]
@@ -106,7 +106,7 @@ def replace_with_api_error(response: HttpResponse) -> None:
 
     A new response would lose the other headers, and Django would log the error twice.
     """
-    error = error_response(response.status_code)
+    error = build_error_response(response.status_code)
     response.content = error.content
     response["Content-Type"] = error["Content-Type"]
     response["Content-Length"] = str(len(error.content))

@@ -22,7 +22,7 @@ def buffer_request_body(app: ASGI3Application) -> ASGI3Application:
     async def wrapped(
         scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
     ) -> None:
-        if scope["type"] != "http" or declared_length(scope) > body_limit():
+        if scope["type"] != "http" or get_declared_length(scope) > get_body_limit():
             # Django rejects the request by its Content-Length, without the body.
             await app(scope, receive, send)
             return
@@ -35,12 +35,12 @@ def buffer_request_body(app: ASGI3Application) -> ASGI3Application:
     return wrapped
 
 
-def body_limit() -> int:
+def get_body_limit() -> int:
     limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     return limit
 
 
-def declared_length(scope: HTTPScope) -> int:
+def get_declared_length(scope: HTTPScope) -> int:
     length = dict(scope["headers"]).get(b"content-length", b"0")
     return int(length) if length.isdigit() else 0
 
@@ -51,7 +51,7 @@ async def read_body(receive: ASGIReceiveCallable) -> bytes | None:
     Reading stops after the first message that exceeds the limit.
     """
     body, more_body = b"", True
-    while more_body and len(body) <= body_limit():
+    while more_body and len(body) <= get_body_limit():
         message = await receive()
         if message["type"] != "http.request":
             return None

@@ -158,8 +158,8 @@ def document_errors(
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             responses = operation["responses"]
-            for status, description in error_descriptions(path, method).items():
-                responses.setdefault(status, error_response_schema(description))
+            for status, description in collect_error_descriptions(path, method).items():
+                responses.setdefault(status, build_error_response_schema(description))
             describe_success(responses)
     return result
 
@@ -171,11 +171,11 @@ def describe_success(responses: JSONObject) -> None:
             responses[status]["description"] = description
 
 
-def error_descriptions(path: str, method: str) -> dict[str, str]:
+def collect_error_descriptions(path: str, method: str) -> dict[str, str]:
     """Return the error responses of an operation: descriptions by status."""
     errors = dict(COMMON_RESPONSES)
     if "{" in path:
-        errors["404"] = not_found_description(path)
+        errors["404"] = find_not_found_description(path)
     if method in ("post", "put", "patch"):
         errors |= BODY_RESPONSES
     if path.endswith(DEFINITION_ACTIONS):
@@ -189,7 +189,7 @@ def error_descriptions(path: str, method: str) -> dict[str, str]:
     return errors
 
 
-def not_found_description(path: str) -> str:
+def find_not_found_description(path: str) -> str:
     """Return the description of the first prefix of the path that has one."""
     for prefix, description in NOT_FOUND_DESCRIPTIONS.items():
         if path.startswith(prefix):
@@ -197,7 +197,7 @@ def not_found_description(path: str) -> str:
     return "Not found."
 
 
-def error_response_schema(description: str) -> JSONObject:
+def build_error_response_schema(description: str) -> JSONObject:
     reference = {"$ref": "#/components/schemas/Error"}
     content = {"application/json": {"schema": reference}}
     return {"description": description, "content": content}

@@ -12,7 +12,12 @@ from urllib.parse import urlsplit
 import environ  # type: ignore[import-untyped]  # has no type hints
 from django.core.exceptions import ImproperlyConfigured
 
-from catalog.conf import CatalogSettings, Setting, declared_settings, lease_error
+from catalog.conf import (
+    CatalogSettings,
+    Setting,
+    find_lease_error,
+    iter_declared_settings,
+)
 from routing.conf import RoutingSettings
 
 env = environ.FileAwareEnv()
@@ -92,10 +97,10 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
 app_settings = {
     setting.name: read_app_setting(setting)
     for declaration in (CatalogSettings, RoutingSettings)
-    for setting in declared_settings(declaration)
+    for setting in iter_declared_settings(declaration)
 }
 globals().update(app_settings)
-if lease_problem := lease_error(
+if lease_problem := find_lease_error(
     app_settings["AGENTLENS_PROBE_LEASE"], app_settings["AGENTLENS_PROBE_TIMEOUT"]
 ):
     raise ImproperlyConfigured(lease_problem)

@@ -28,7 +28,7 @@ from catalog.api.base import get_request_id
 from catalog.events import LiveConsumer
 from routing.events import RegistryConsumer, RegistryStream
 
-from .errors import error_response
+from .errors import build_error_response
 from .middleware import request_id_middleware
 
 WEBSOCKET_CONSUMERS = {
@@ -59,24 +59,24 @@ async def serve_event_stream(
 ) -> None:
     """Serve server-sent events, or an error if the request may not read them."""
     request = ASGIRequest(scope, io.BytesIO())
-    stream = EVENT_STREAMS[scope["path"]]
+    stream_class = EVENT_STREAMS[scope["path"]]
     user = await database_sync_to_async(authenticate_user)(request)
-    may_read = await database_sync_to_async(user.has_perm)(stream.permission)
+    can_read = await database_sync_to_async(user.has_perm)(stream_class.permission)
     if request.method != "GET":
         await send_error(request, HTTPStatus.METHOD_NOT_ALLOWED, send)
     elif is_cross_origin(request):
         await send_error(request, HTTPStatus.FORBIDDEN, send)
-    elif not may_read:
+    elif not can_read:
         status = HTTPStatus.UNAUTHORIZED
         if user.is_authenticated:
             status = HTTPStatus.FORBIDDEN
         await send_error(request, status, send)
-    elif query_error := stream.query_error(scope["query_string"]):
+    elif query_error := stream_class.find_query_error(scope["query_string"]):
         await send_error(request, HTTPStatus.BAD_REQUEST, send, query_error)
     else:
         extra = {"user": user, "request_id": get_request_id(request)}
         try:
-            await stream.as_asgi()({**scope, **extra}, receive, send)
+            await stream_class.as_asgi()({**scope, **extra}, receive, send)
         except asyncio.CancelledError:
             # The server shuts down and cancels open streams after its grace period.
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -86,7 +86,7 @@ async def send_error(
     request: ASGIRequest, status: int, send: ASGISendCallable, message: str = ""
 ) -> None:
     """Send an API error with an X-Request-ID header."""
-    handler = request_id_middleware(lambda _: error_response(status, message))
+    handler = request_id_middleware(lambda _: build_error_response(status, message))
     response = handler(request)
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         response["Allow"] = "GET"

@@ -18,7 +18,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from .errors import error_response
+from .errors import build_error_response
 from .middleware import CONTENT_SECURITY_POLICY
 
 
@@ -83,7 +83,7 @@ class ApiDocs(SpectacularSwaggerSplitView):
 
 @csrf_exempt
 def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
-    return error_response(404)
+    return build_error_response(404)
 
 
 @require_safe

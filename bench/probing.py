@@ -22,7 +22,7 @@ from django.conf import settings  # noqa: E402 - Django first
 from django.utils import timezone  # noqa: E402
 
 from agentlens.start import prepare_database  # noqa: E402
-from catalog.health.history import start_of_hour  # noqa: E402
+from catalog.health.history import truncate_to_hour  # noqa: E402
 from catalog.models import (  # noqa: E402
     AgentType,
     Capability,
@@ -81,7 +81,7 @@ def build(port: int) -> None:
     for start in range(FEW_ENTRIES, ENTRIES, data.BATCH_SIZE):
         builder.write(range(start, start + data.BATCH_SIZE))
     # The first probe of an hour inserts a row, the other fifty-nine update it.
-    hour = start_of_hour(timezone.now())
+    hour = truncate_to_hour(timezone.now())
     HealthHour.objects.bulk_create(
         HealthHour(entry_id=pk, hour=hour, probes=1)
         for pk in CatalogEntry.objects.values_list("pk", flat=True)

@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils.module_loading import import_string
 
-from .conf import conf, declared_settings, lease_error
+from .conf import conf, find_lease_error, iter_declared_settings
 
 REQUIRED_APPS = (
     "capabilities",
@@ -31,13 +31,13 @@ SUPPORTED_DATABASES = ("postgresql", "sqlite")
 @register("catalog")
 def check_settings(**options: Any) -> list[CheckMessage]:
     """Check that each setting is valid (E001) and the lease is long enough (E002)."""
-    invalid = [setting for setting in declared_settings() if setting.error]
+    invalid = [setting for setting in iter_declared_settings() if setting.error]
     if invalid:
         return [
             Error(f"{setting.name} {setting.error}", id="catalog.E001")
             for setting in invalid
         ]
-    if error := lease_error(conf.PROBE_LEASE, conf.PROBE_TIMEOUT):
+    if error := find_lease_error(conf.PROBE_LEASE, conf.PROBE_TIMEOUT):
         hint = "A probe must end before another prober can claim the agent."
         return [Error(error, hint=hint, id="catalog.E002")]
     return []

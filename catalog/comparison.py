@@ -20,12 +20,12 @@ from capabilities.features import (
 )
 from capabilities.kinds import kinds
 
-from .health import DAY, uptime_by_entry
+from .health import DAY, compute_uptimes
 from .models import Capability, CatalogEntry
 
 MIN_AGENTS, MAX_AGENTS = 2, 4
 # Form fields need another name than `id`: a field named `id` hides the form's own `id`.
-CHOSEN_PARAMETER = "chosen"
+SELECTED_PARAMETER = "chosen"
 # Role (or kind, where a kind has no role) and name. Capabilities with the same key are
 # the same: a tool of one protocol matches a tool of another.
 MatchKey = tuple[str, str]
@@ -121,14 +121,14 @@ class ComparisonSection:
     rows: list[ComparisonRow]
 
 
-class SharedCapability(NamedTuple):
+class ComparedCapability(NamedTuple):
     """A capability and the agents that have it."""
 
     key: CapabilityKey
     agents: list[ComparedAgent]
 
     @property
-    def entries(self) -> list[UUID]:
+    def entry_ids(self) -> list[UUID]:
         return [agent.entry.pk for agent in self.agents]
 
 
@@ -156,7 +156,7 @@ class Comparison:
     # Capabilities that all agents have.
     common: list[CapabilityKey] = field(default_factory=list)
     # Capabilities that at least two agents have, but not all.
-    shared: list[SharedCapability] = field(default_factory=list)
+    shared: list[ComparedCapability] = field(default_factory=list)
     # Capabilities that one agent has, by entry.
     unique: dict[UUID, list[CapabilityKey]] = field(default_factory=dict)
 
@@ -198,13 +198,13 @@ def parse_entry_id(text: str) -> UUID:
         raise ValueError(f"{text[:100]!r} is not a UUID") from error
 
 
-def get_chosen_entries(query: QueryDict) -> list[CatalogEntry]:
-    """Return the entries chosen on a page, at most `MAX_AGENTS`.
+def get_selected_entries(query: QueryDict) -> list[CatalogEntry]:
+    """Return the entries selected on a page, at most `MAX_AGENTS`.
 
-    Ids that are not UUIDs or not in the catalog are ignored.
+    IDs that are not UUIDs or not in the catalog are ignored.
     """
     ids = []
-    for text in filter(None, query.getlist(CHOSEN_PARAMETER)):
+    for text in filter(None, query.getlist(SELECTED_PARAMETER)):
         with contextlib.suppress(ValueError):
             ids.append(UUID(text))
     entries = CatalogEntry.objects.only("display_name").in_bulk(ids) if ids else {}
@@ -212,16 +212,16 @@ def get_chosen_entries(query: QueryDict) -> list[CatalogEntry]:
 
 
 def compare(ids: Iterable[UUID]) -> Comparison:
-    """Compare entries, in the order of their ids.
+    """Compare entries, in the order of their IDs.
 
-    Raise NotComparable for a bad number of ids or a repeated id, and
-    CatalogEntry.DoesNotExist for an unknown id.
+    Raise NotComparable for a bad number of IDs or a repeated ID, and
+    CatalogEntry.DoesNotExist for an unknown ID.
     """
     ids = list(ids)
     if not MIN_AGENTS <= len(ids) <= MAX_AGENTS:
-        raise NotComparable(f"Choose {MIN_AGENTS} to {MAX_AGENTS} agents")
+        raise NotComparable(f"Select {MIN_AGENTS} to {MAX_AGENTS} agents")
     if len(set(ids)) < len(ids):
-        raise NotComparable("Choose each agent only once")
+        raise NotComparable("Select each agent only once")
     queryset = CatalogEntry.objects.select_related("agent_type__provider")
     queryset = queryset.defer("agent_type__raw_definition")
     entries = queryset.prefetch_related("agent_type__capabilities").in_bulk(ids)
@@ -239,8 +239,8 @@ def build_comparison(agents: list[ComparedAgent]) -> Comparison:
     groups = group_capabilities(agents)
     return Comparison(
         agents=agents,
-        uptimes=uptime_by_entry([agent.entry.pk for agent in agents], DAY),
-        sections=list(comparison_sections(agents)),
+        uptimes=compute_uptimes([agent.entry.pk for agent in agents], DAY),
+        sections=list(iter_comparison_sections(agents)),
         common=[group.key for group in groups if len(group.agents) == len(agents)],
         shared=[group for group in groups if 1 < len(group.agents) < len(agents)],
         unique={
@@ -250,31 +250,35 @@ def build_comparison(agents: list[ComparedAgent]) -> Comparison:
     )
 
 
-def comparison_sections(agents: list[ComparedAgent]) -> Iterator[ComparisonSection]:
+def iter_comparison_sections(
+    agents: list[ComparedAgent],
+) -> Iterator[ComparisonSection]:
     """Yield the sections of a comparison, beginning with the entries' own fields."""
     identity, *categories = COMPARED_CATEGORIES
-    rows = [*entry_rows(agents), *feature_rows(identity, agents)]
+    rows = [*iter_entry_rows(agents), *iter_feature_rows(identity, agents)]
     yield ComparisonSection(identity.name, identity.label, rows)
-    yield from feature_sections(agents, categories)
+    yield from iter_feature_sections(agents, categories)
 
 
-def feature_sections(
+def iter_feature_sections(
     agents: list[ComparedAgent], categories: Iterable[Category] = COMPARED_CATEGORIES
 ) -> Iterator[ComparisonSection]:
     """Yield each category in which at least one agent declares a feature."""
     for category in categories:
-        if rows := list(feature_rows(category, agents)):
+        if rows := list(iter_feature_rows(category, agents)):
             yield ComparisonSection(category.name, category.label, rows)
 
 
-def feature_rows(
+def iter_feature_rows(
     category: Category, agents: list[ComparedAgent]
 ) -> Iterator[ComparisonRow]:
     """Yield the category's standard features, then its other declared features."""
     labels = {feature.name: feature.label for feature in category.features}
     declared = {name for agent in agents for name in agent.features}
-    others = sorted(name for name in declared if get_category(name) == category.name)
-    for name in dict.fromkeys([*labels, *others]):
+    in_category = sorted(
+        name for name in declared if get_category(name) == category.name
+    )
+    for name in dict.fromkeys([*labels, *in_category]):
         label = labels.get(name) or FEATURE_LABELS.get(name)
         label = label or name.removeprefix(f"{category.name}.")
         values = [agent.features.get(name) for agent in agents]
@@ -290,16 +294,24 @@ def get_category(feature: str) -> str:
     return PROTOCOL_SPECIFIC.name
 
 
-def entry_rows(agents: list[ComparedAgent]) -> Iterator[ComparisonRow]:
+def iter_entry_rows(agents: list[ComparedAgent]) -> Iterator[ComparisonRow]:
     """Yield rows for the fields of entries and agent types."""
-    types = [agent.entry.agent_type for agent in agents]
-    descriptions = [agent.entry.description for agent in agents]
+    entries = [agent.entry for agent in agents]
+    types = [entry.agent_type for entry in entries]
     for name, label, values in (
         ("protocol", "Protocol", [agent_type.protocol for agent_type in types]),
-        ("description", "Description", descriptions),
+        ("description", "Description", [entry.description for entry in entries]),
         ("version", "Version", [agent_type.version for agent_type in types]),
-        ("specVersion", "Spec version", [item.spec_version for item in types]),
-        ("provider", "Provider", [str(item.provider or "") for item in types]),
+        (
+            "specVersion",
+            "Spec version",
+            [agent_type.spec_version for agent_type in types],
+        ),
+        (
+            "provider",
+            "Provider",
+            [str(agent_type.provider or "") for agent_type in types],
+        ),
         ("endpoint", "Endpoint", [agent_type.endpoint for agent_type in types]),
     ):
         yield ComparisonRow(
@@ -307,7 +319,7 @@ def entry_rows(agents: list[ComparedAgent]) -> Iterator[ComparisonRow]:
         )
 
 
-def group_capabilities(agents: list[ComparedAgent]) -> list[SharedCapability]:
+def group_capabilities(agents: list[ComparedAgent]) -> list[ComparedCapability]:
     """Return every capability with the agents that have it, sorted by name."""
     owners: dict[MatchKey, list[ComparedAgent]] = {}
     keys: dict[MatchKey, CapabilityKey] = {}
@@ -316,4 +328,4 @@ def group_capabilities(agents: list[ComparedAgent]) -> list[SharedCapability]:
             owners.setdefault(match_key, []).append(agent)
             keys.setdefault(match_key, key)
     order = sorted(owners, key=lambda match_key: (match_key[1], match_key[0]))
-    return [SharedCapability(keys[item], owners[item]) for item in order]
+    return [ComparedCapability(keys[key], owners[key]) for key in order]

@@ -146,12 +146,12 @@ class CatalogSettings:
 conf = CatalogSettings()
 
 
-def declared_settings(owner: type = CatalogSettings) -> Iterator[Setting[Any]]:
+def iter_declared_settings(owner: type = CatalogSettings) -> Iterator[Setting[Any]]:
     """Yield the settings that a class declares, in order."""
     yield from (value for value in vars(owner).values() if isinstance(value, Setting))
 
 
-def lease_error(lease: float, timeout: float) -> str:
+def find_lease_error(lease: float, timeout: float) -> str:
     """Return an error if a lease can end before the probe does, "" otherwise."""
     if lease >= timeout + 1:
         return ""

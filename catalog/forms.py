@@ -7,7 +7,7 @@ from capabilities.documents import DOCUMENT_BYTES_LIMIT, read_json, text_error
 from capabilities.parsers import ParseError, protocol_choices
 from capabilities.problems import Problems, UnreadableDocument, url_error
 
-from .outbound import FetchError, authorization_error
+from .outbound import FetchError, find_authorization_error
 from .registration import Preview, preview_definition, preview_url
 
 
@@ -21,7 +21,7 @@ class AuthorizationField(forms.CharField):
 
     def validate(self, value: str) -> None:
         super().validate(value)
-        if error := authorization_error(value):
+        if error := find_authorization_error(value):
             raise forms.ValidationError(f"The header {error}.")
 
 
@@ -58,7 +58,7 @@ class RefreshForm(forms.Form):
     )
 
 
-def protocol_field_choices() -> list[tuple[str, str]]:
+def get_protocol_field_choices() -> list[tuple[str, str]]:
     return [("", "Auto-detect"), *protocol_choices()]
 
 
@@ -102,7 +102,7 @@ class RegisterForm(forms.Form):
     )
     protocol = forms.ChoiceField(
         required=False,
-        choices=protocol_field_choices,
+        choices=get_protocol_field_choices,
         help_text="Usually detected from the content.",
     )
 

@@ -110,9 +110,9 @@ class RegistryEventsMixin(EventConsumerMixin):
     allowed_parameters = ("capability",)
 
     @classmethod
-    def query_error(cls, query: bytes) -> str:
+    def find_query_error(cls, query: bytes) -> str:
         """Return what is wrong with the query string, or '' if it is valid."""
-        if error := super().query_error(query):
+        if error := super().find_query_error(query):
             return error
         for name in query_parameters(query).get("capability", []):
             if error := capability_name_error(name):

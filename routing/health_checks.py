@@ -10,11 +10,11 @@ from catalog.health import (
     ProbeOutcome,
     ProbeTarget,
     claim_rows,
-    is_recent,
-    lease_end,
-    next_probe_time,
+    compute_lease_end,
+    compute_next_probe_time,
+    is_within_back_off_limit,
     next_state,
-    start_of_hour,
+    truncate_to_hour,
 )
 from catalog.models import Source, Status
 
@@ -45,23 +45,25 @@ def build_health_check_url(registration: CapabilityRegistration) -> str:
         return ""
 
 
-class RegistrationSource:
+class RegistrationTargets:
     """Registrations with a health check URL; the others use their agent's health."""
 
     def claim(self, limit: int, due: datetime) -> list[CapabilityRegistration]:
         registrations = CapabilityRegistration.objects.present()
         registrations = registrations.exclude(entry__status=Status.DEPRECATED)
         registrations = registrations.filter(next_check_at__lte=due).with_agent_type()
-        return claim_rows(registrations, "next_check_at", limit, until=lease_end())
+        return claim_rows(
+            registrations, "next_check_at", limit, until=compute_lease_end()
+        )
 
     def get_target(self, registration: CapabilityRegistration) -> ProbeTarget:
         protocol = registration.entry.agent_type.protocol
         url = build_health_check_url(registration)
         return ProbeTarget(protocol, "", health_url=url)
 
-    def is_down(self, registration: CapabilityRegistration) -> bool:
+    def is_recently_offline(self, registration: CapabilityRegistration) -> bool:
         is_offline = registration.check_state == Status.OFFLINE
-        return is_offline and is_recent(registration.checked_at)
+        return is_offline and is_within_back_off_limit(registration.checked_at)
 
     def postpone(self, registration: CapabilityRegistration, until: datetime) -> int:
         rows = CapabilityRegistration.objects.filter(
@@ -88,16 +90,16 @@ def record_probe(registration: CapabilityRegistration, outcome: ProbeOutcome) ->
     if current is None or current.health_check_url != registration.health_check_url:
         return False
     outcome = outcome.truncated()
-    hour = (current.pk, start_of_hour(outcome.at))
+    hour = (current.pk, truncate_to_hour(outcome.at))
     CheckHour.objects.add_probes("registration_id", {hour: outcome})
     if current.checked_at is not None and current.checked_at >= outcome.at:
         return False
     before, state = current.check_state, next_state(outcome, current.check_failures)
-    current.check_state, current.check_failures = state.status, state.failures
+    current.check_state, current.check_failures = state.status, state.failure_count
     current.checked_at, current.check_error = outcome.at, outcome.error
     if outcome.ok:
         current.check_latency_ms = outcome.latency_ms
-    current.next_check_at = next_probe_time(state.failures)
+    current.next_check_at = compute_next_probe_time(state.failure_count)
     current.save(update_fields=CHECK_FIELDS)
     publish_health_changed(current, before, state.status, outcome.error)
     return True

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Subquery
 from django.utils import timezone
 
-from catalog.health import percentile
+from catalog.health import compute_percentile
 
 from .models import CapabilityRegistration, RequestSecond
 
@@ -68,8 +68,8 @@ def compute_metrics(outcomes: list[RequestOutcome]) -> dict[str, Any]:
     success_rate = fmean(outcome.ok for outcome in outcomes) if outcomes else None
     return {
         "response_time_avg_ms": fmean(times) if times else None,
-        "response_time_p95_ms": percentile(times, 0.95),
-        "response_time_p99_ms": percentile(times, 0.99),
+        "response_time_p95_ms": compute_percentile(times, 0.95),
+        "response_time_p99_ms": compute_percentile(times, 0.99),
         "success_rate": success_rate,
     }
 

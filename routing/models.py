@@ -12,7 +12,7 @@ from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from capabilities.validators import REGISTRATION_NAME_LIMIT, RESERVED_PREFIX
-from catalog.health import DAY, HOUR, MINUTE, start_of_hour
+from catalog.health import DAY, HOUR, MINUTE, truncate_to_hour
 from catalog.models import CatalogEntry, HealthHour, HourlyCount, Status
 
 from .conf import conf
@@ -72,13 +72,13 @@ class MetricWindows:
 
     @classmethod
     def ending_at(cls, now: datetime) -> Self:
-        seconds, current_hour = int(now.timestamp()), start_of_hour(now)
+        seconds, current_hour = int(now.timestamp()), truncate_to_hour(now)
         elapsed = now - current_hour
         return cls(
             now=now,
             minute_ago=seconds - 60,
             hour_ago=seconds - 3600,
-            first_hour=start_of_hour(now - DAY),
+            first_hour=truncate_to_hour(now - DAY),
             current_hour=current_hour,
             first_hour_weight=max(MINUTE, HOUR - elapsed) / HOUR,
             current_hour_weight=max(MINUTE, elapsed) / HOUR,

@@ -10,10 +10,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from ..comparison import (
+    ComparedCapability,
     ComparedFeature,
     Comparison,
     NotComparable,
-    SharedCapability,
     compare,
     parse_entry_ids,
 )
@@ -66,11 +66,13 @@ class ComparedEntrySerializer(EntrySerializer):
         return super().to_representation(entry)
 
 
-class SharedCapabilitySerializer(serializers.Serializer[SharedCapability]):
+class SharedCapabilitySerializer(serializers.Serializer[ComparedCapability]):
     kind = serializers.CharField(source="key.kind")
     name = serializers.CharField(source="key.name")
     entries = serializers.ListField(
-        child=serializers.UUIDField(), help_text="IDs of the entries that have it."
+        source="entry_ids",
+        child=serializers.UUIDField(),
+        help_text="IDs of the entries that have it.",
     )
 
 

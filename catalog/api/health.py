@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ..health import WINDOWS, History, ProbeOutcome, ProbeSample
+from ..health import PERIODS, History, ProbeOutcome, ProbeSample
 from ..models import CatalogEntry
 
 # Maximum number of probes in `recent`.
@@ -57,7 +57,7 @@ class UptimeSerializer(serializers.Serializer[dict[str, float | None]]):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         # Names such as `24h` cannot be declared in the class body.
-        return {name: serializers.FloatField(allow_null=True) for name in WINDOWS}
+        return {name: serializers.FloatField(allow_null=True) for name in PERIODS}
 
 
 class LatencySerializer(serializers.Serializer[History]):

@@ -30,7 +30,7 @@ from ..models import (
     Provider,
     Status,
 )
-from ..outbound import authorization_error
+from ..outbound import find_authorization_error
 from .base import BoundedListField, StrictCharField
 from .health import HealthSerializer
 
@@ -190,7 +190,7 @@ class AuthorizationSerializer(serializers.Serializer[None]):
     )
 
     def validate_authorization(self, value: str) -> str:
-        if error := authorization_error(value):
+        if error := find_authorization_error(value):
             raise serializers.ValidationError(f"The header {error}.")
         return value
 

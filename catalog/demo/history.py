@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from random import Random
 
-from ..health import PROBE_RETENTION, start_of_hour
+from ..health import PROBE_RETENTION, truncate_to_hour
 from ..models import CatalogEntry, HealthHour, ProbeResult
 
 HISTORY_LENGTH = timedelta(days=7)
@@ -22,7 +22,7 @@ def create_history(entry: CatalogEntry) -> None:
     probes = list(generate_probes(entry, entry.last_probed_at))
     since = entry.last_probed_at - PROBE_RETENTION
     ProbeResult.objects.bulk_create(probe for probe in probes if probe.at > since)
-    by_hour = groupby(probes, lambda probe: start_of_hour(probe.at))
+    by_hour = groupby(probes, lambda probe: truncate_to_hour(probe.at))
     HealthHour.objects.bulk_create(
         build_hour(entry, hour, list(group)) for hour, group in by_hour
     )

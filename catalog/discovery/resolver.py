@@ -64,7 +64,7 @@ class ResolvedDefinition:
         return replace(self, problem=problem, warnings=warnings)
 
 
-def resolver_for_url(
+def build_resolver_for_url(
     url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
 ) -> "DefinitionResolver":
     """Return a resolver that tries a URL and where its host publishes definitions.
@@ -100,7 +100,7 @@ def get_only_protocol_requiring_endpoint() -> str:
     return slugs[0] if len(slugs) == 1 else ""
 
 
-def resolver_for_entry(
+def build_resolver_for_entry(
     entry: CatalogEntry, authorization: str = ""
 ) -> "DefinitionResolver":
     """Return a resolver for an entry's source URL, or its endpoint without one."""

@@ -102,7 +102,7 @@ class EventConsumerMixin:
         raise NotImplementedError
 
     @classmethod
-    def query_error(cls, query: bytes) -> str:
+    def find_query_error(cls, query: bytes) -> str:
         """Return what is wrong with the query string, or '' if it is valid."""
         unknown = sorted(query_parameters(query).keys() - set(cls.allowed_parameters))
         return f"Unknown parameter: {unknown[0]}" if unknown else ""
@@ -158,7 +158,7 @@ class LiveConsumer(EventConsumerMixin, AsyncJsonWebsocketConsumer):
             if user.is_authenticated:
                 return 4403, "Not permitted"
             return 4401, "Not authenticated"
-        error = self.query_error(self.scope["query_string"])
+        error = self.find_query_error(self.scope["query_string"])
         return (4400, error[:CLOSE_REASON_LIMIT]) if error else None
 
     async def disconnect(self, code: int) -> None:

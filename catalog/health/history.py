@@ -19,7 +19,7 @@ from ..models import CatalogEntry, HealthHour, ProbeResult, UptimeMixin
 PROBE_RETENTION = timedelta(hours=48)
 HOUR_RETENTION = timedelta(days=90)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-WINDOWS = {"24h": DAY, "7d": timedelta(days=7), "90d": HOUR_RETENTION}
+PERIODS = {"24h": DAY, "7d": timedelta(days=7), "90d": HOUR_RETENTION}
 # Rows deleted per statement, so that no statement locks the table for long.
 DELETE_BATCH = 5000
 
@@ -52,12 +52,13 @@ def save_probe_results(outcomes: Mapping[UUID, SavedOutcome]) -> None:
         for pk, outcome in outcomes.items()
     )
     by_hour = {
-        (pk, start_of_hour(outcome.at)): outcome for pk, outcome in outcomes.items()
+        (pk, truncate_to_hour(outcome.at)): outcome for pk, outcome in outcomes.items()
     }
     HealthHour.objects.add_probes("entry_id", by_hour)
 
 
-def start_of_hour(moment: datetime) -> datetime:
+def truncate_to_hour(moment: datetime) -> datetime:
+    """Return the start of the hour."""
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
@@ -65,7 +66,9 @@ def prune_history(now: datetime | None = None) -> int:
     """Delete rows older than the retention times; return how many were deleted."""
     now = now or timezone.now()
     old_probes = ProbeResult.objects.filter(at__lt=now - PROBE_RETENTION)
-    old_hours = HealthHour.objects.filter(hour__lt=start_of_hour(now - HOUR_RETENTION))
+    old_hours = HealthHour.objects.filter(
+        hour__lt=truncate_to_hour(now - HOUR_RETENTION)
+    )
     return delete_in_batches(old_probes) + delete_in_batches(old_hours)
 
 
@@ -74,12 +77,12 @@ def delete_in_batches(rows: QuerySet[Any]) -> int:
     rows = rows.order_by()
     manager = rows.model._default_manager
     deleted = 0
-    while keys := list(rows.values_list("pk", flat=True)[:DELETE_BATCH]):
-        deleted += manager.filter(pk__in=keys).delete()[0]
+    while ids := list(rows.values_list("pk", flat=True)[:DELETE_BATCH]):
+        deleted += manager.filter(pk__in=ids).delete()[0]
     return deleted
 
 
-def percentile(ordered: list[int], share: float) -> int | None:
+def compute_percentile(ordered: list[int], share: float) -> int | None:
     """Return the nearest-rank percentile of sorted values; None for an empty list."""
     return ordered[max(0, ceil(share * len(ordered)) - 1)] if ordered else None
 
@@ -129,23 +132,25 @@ class History:
     def for_entry(cls, entry: CatalogEntry, now: datetime | None = None) -> "History":
         now = now or timezone.now()
         probes = entry.probe_results.filter(at__gt=now - DAY)
-        hours = entry.health_hours.filter(hour__gte=start_of_hour(now - HOUR_RETENTION))
+        hours = entry.health_hours.filter(
+            hour__gte=truncate_to_hour(now - HOUR_RETENTION)
+        )
         return cls(
             now,
             [ProbeSample(*row) for row in probes.values_list(*ProbeSample._fields)],
-            [HourSample(*row) for row in hours.values_list(*HOUR_COLUMNS)],
+            [HourSample(**row) for row in hours.values(*HOUR_COLUMNS)],
         )
 
     @property
     def uptime(self) -> dict[str, float | None]:
-        return {name: self.uptime_over(window) for name, window in WINDOWS.items()}
-
-    def uptime_over(self, window: timedelta) -> float | None:
-        return weighted_uptime(self.hours, self.now - window, self.now)
+        return {
+            name: compute_weighted_uptime(self.hours, self.now - period, self.now)
+            for name, period in PERIODS.items()
+        }
 
     @property
     def last_week(self) -> list[HourSample]:
-        since = start_of_hour(self.now - WINDOWS["7d"])
+        since = truncate_to_hour(self.now - PERIODS["7d"])
         return [hour for hour in self.hours if hour.hour > since]
 
     @property
@@ -155,11 +160,11 @@ class History:
 
     @property
     def p50(self) -> int | None:
-        return percentile(self.latencies, 0.50)
+        return compute_percentile(self.latencies, 0.50)
 
     @property
     def p95(self) -> int | None:
-        return percentile(self.latencies, 0.95)
+        return compute_percentile(self.latencies, 0.95)
 
     @property
     def failure_count(self) -> int:
@@ -179,33 +184,36 @@ class History:
         dates = [first + timedelta(days=n) for n in range(HOUR_RETENTION.days)]
         since = self.now - HOUR_RETENTION
         return [
-            Day(date, weighted_uptime(by_day[date], since, self.now)) for date in dates
+            Day(date, compute_weighted_uptime(by_day[date], since, self.now))
+            for date in dates
         ]
 
 
-def uptime_by_entry(entries: Iterable[UUID], window: timedelta) -> dict[UUID, float]:
-    """Return the uptime of each entry over the window, without unprobed entries."""
+def compute_uptimes(entry_ids: Iterable[UUID], period: timedelta) -> dict[UUID, float]:
+    """Return the uptime of each entry in the period, without unprobed entries."""
     now = timezone.now()
-    since = now - window
+    since = now - period
     by_entry: dict[UUID, list[HourSample]] = defaultdict(list)
-    hours_in_window = HealthHour.objects.filter(
-        hour__gte=start_of_hour(since), entry__in=entries
+    hours_in_period = HealthHour.objects.filter(
+        hour__gte=truncate_to_hour(since), entry__in=entry_ids
     )
-    for pk, *counts in hours_in_window.values_list("entry_id", *HOUR_COLUMNS):
-        by_entry[pk].append(HourSample(*counts))
-    uptimes = {pk: weighted_uptime(hours, since, now) for pk, hours in by_entry.items()}
+    for row in hours_in_period.values("entry_id", *HOUR_COLUMNS):
+        by_entry[row.pop("entry_id")].append(HourSample(**row))
+    uptimes = {
+        pk: compute_weighted_uptime(hours, since, now) for pk, hours in by_entry.items()
+    }
     return {pk: uptime for pk, uptime in uptimes.items() if uptime is not None}
 
 
-def weighted_uptime(
+def compute_weighted_uptime(
     hours: Iterable[HourSample], since: datetime, now: datetime
 ) -> float | None:
     """Return the mean uptime of the hours between `since` and `now`.
 
     Every hour has the same weight, because failing agents are probed less often. The
-    first and the last hour count only for the part that lies in the window.
+    first and the last hour count only for the part that lies in the period.
     """
-    first = start_of_hour(since)
+    first = truncate_to_hour(since)
     hours = [hour for hour in hours if hour.hour >= first]
     parts = (min(hour.hour + HOUR, now) - max(hour.hour, since) for hour in hours)
     weights = [max(MINUTE, part) / HOUR for part in parts]

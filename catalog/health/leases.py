@@ -11,7 +11,7 @@ from ..conf import conf
 M = TypeVar("M", bound=models.Model)
 
 
-def lease_end() -> datetime:
+def compute_lease_end() -> datetime:
     """Return when a row that is claimed now becomes due again for all workers."""
     return timezone.now() + timedelta(seconds=conf.PROBE_LEASE)
 

@@ -23,8 +23,8 @@ from ..outbound import (
     FetchError,
     HostNotFound,
     check_url,
+    create_guarded_client,
     get_host,
-    guarded_client,
 )
 from .status import ProbeOutcome
 
@@ -114,7 +114,7 @@ async def probe_by_request(target: ProbeTarget) -> ProbeOutcome:
     started_at = timezone.now()
     seconds = conf.PROBE_TIMEOUT
     attempts: list[Attempt] = []
-    async with guarded_client() as client:
+    async with create_guarded_client() as client:
         try:
             async with asyncio.timeout(seconds):
                 await send_requests(client, target, attempts)

@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from ..conf import conf
 from ..models import CatalogEntry, Status
-from .leases import claim_rows, lease_end
+from .leases import claim_rows, compute_lease_end
 from .probe import ProbeTarget, run_probe
-from .status import ProbeOutcome, add_jitter, probe_interval, record_probes
+from .status import ProbeOutcome, add_jitter, compute_probe_interval, record_probes
 
 logger = logging.getLogger(__name__)
 
@@ -30,38 +30,40 @@ R = TypeVar("R")
 WRITE_BATCH = 100
 
 
-class ProbeTargetSource(Protocol):
+class ProbeTargets(Protocol):
     """A table whose rows are probed when they are due."""
 
     def claim(self, limit: int, due: datetime) -> list[Any]:
         """Return rows due at that time; no other prober gets them during the lease."""
 
-    def get_target(self, item: Any) -> ProbeTarget: ...
+    def get_target(self, row: Any) -> ProbeTarget: ...
 
-    def is_down(self, item: Any) -> bool:
-        """Return whether the item was offline recently, so its probe can wait."""
+    def is_recently_offline(self, row: Any) -> bool:
+        """Return whether the row was offline recently, so its probe can wait."""
 
-    def postpone(self, item: Any, until: datetime) -> object:
-        """End the lease of an item that was not probed, and set when it is due."""
+    def postpone(self, row: Any, until: datetime) -> object:
+        """End the lease of a row that was not probed, and set when it is due."""
 
     def save_results(self, results: list[tuple[Any, ProbeOutcome]]) -> object:
         """Save the outcomes and schedule the next probes."""
 
 
-class CatalogEntrySource:
+class CatalogEntryTargets:
     """The entries of the catalog."""
 
     def claim(self, limit: int, due: datetime) -> list[CatalogEntry]:
         entries = CatalogEntry.objects.monitored().filter(next_probe_at__lte=due)
         return claim_rows(
-            entries.with_agent_type(), "next_probe_at", limit, until=lease_end()
+            entries.with_agent_type(), "next_probe_at", limit, until=compute_lease_end()
         )
 
     def get_target(self, entry: CatalogEntry) -> ProbeTarget:
         return ProbeTarget.from_entry(entry)
 
-    def is_down(self, entry: CatalogEntry) -> bool:
-        return entry.status == Status.OFFLINE and is_recent(entry.last_probed_at)
+    def is_recently_offline(self, entry: CatalogEntry) -> bool:
+        return entry.status == Status.OFFLINE and is_within_back_off_limit(
+            entry.last_probed_at
+        )
 
     def postpone(self, entry: CatalogEntry, until: datetime) -> int:
         rows = CatalogEntry.objects.monitored().filter(pk=entry.pk)
@@ -71,19 +73,19 @@ class CatalogEntrySource:
         return record_probes(results)
 
 
-def is_recent(moment: datetime | None) -> bool:
+def is_within_back_off_limit(moment: datetime | None) -> bool:
     """Return whether the moment is within the longest pause between two probes."""
     limit = timedelta(seconds=conf.BACK_OFF_LIMIT)
     return moment is not None and timezone.now() - moment < limit
 
 
-probe_sources: list[ProbeTargetSource] = [CatalogEntrySource()]
+probe_target_tables: list[ProbeTargets] = [CatalogEntryTargets()]
 
 
-def register_probe_source(source: ProbeTargetSource) -> None:
+def register_probe_targets(targets: ProbeTargets) -> None:
     """Add a table to probe; apps that build on the catalog call this in `ready`."""
-    if not any(type(existing) is type(source) for existing in probe_sources):
-        probe_sources.append(source)
+    if not any(type(existing) is type(targets) for existing in probe_target_tables):
+        probe_target_tables.append(targets)
 
 
 class HostLimiter:
@@ -91,26 +93,26 @@ class HostLimiter:
 
     def __init__(self) -> None:
         self.slots = asyncio.Semaphore(conf.PROBES_PER_HOST)
-        self.users = self.waiting = self.failures = 0
+        self.task_count = self.waiting_count = self.failure_count = 0
         self.paused_until = 0.0
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
         """Keep the prober from dropping this limiter."""
-        self.users += 1
+        self.task_count += 1
         try:
             yield
         finally:
-            self.users -= 1
+            self.task_count -= 1
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Wait for one of the host's slots and hold it."""
-        self.waiting += 1
+        self.waiting_count += 1
         try:
             await self.slots.acquire()
         finally:
-            self.waiting -= 1
+            self.waiting_count -= 1
         try:
             yield
         finally:
@@ -123,37 +125,38 @@ class HostLimiter:
         """
         now = time.monotonic()
         if outcome.ok:
-            self.failures, self.paused_until = 0, 0.0
+            self.failure_count, self.paused_until = 0, 0.0
         elif now >= self.paused_until:
-            self.failures += 1
-            pause = probe_interval(self.failures).total_seconds()
-            self.paused_until = now + pause
+            self.failure_count += 1
+            pause = compute_probe_interval(self.failure_count)
+            self.paused_until = now + pause.total_seconds()
 
     @property
-    def pause_left(self) -> float:
+    def remaining_pause(self) -> float:
         return max(0.0, self.paused_until - time.monotonic())
 
     @property
     def can_be_dropped(self) -> bool:
         limit = time.monotonic() - conf.BACK_OFF_LIMIT
-        return not self.users and (not self.failures or self.paused_until < limit)
+        is_pause_over = not self.failure_count or self.paused_until < limit
+        return not self.task_count and is_pause_over
 
 
 class Prober:
-    """Probes due items, with limits for concurrency in total and per host.
+    """Probes due rows, with limits for concurrency in total and per host.
 
-    On exit of the context, running probes are cancelled. Their items become due again
+    On exit of the context, running probes are canceled. Their rows become due again
     when their lease ends.
     """
 
     def __init__(self) -> None:
         self.slots = asyncio.Semaphore(conf.PROBE_CONCURRENCY)
-        self.hosts: dict[str, HostLimiter] = {}
+        self.limiters: dict[str, HostLimiter] = {}
         self.running: set[asyncio.Task[None]] = set()
-        self.probed = 0
-        # Items that may wait for one host; further ones are postponed.
+        self.probe_count = 0
+        # Rows that may wait for one host; further ones are postponed.
         self.queue_limit = conf.PROBE_QUEUE
-        self.writers = [ResultWriter(source) for source in probe_sources]
+        self.writers = [ResultWriter(targets) for targets in probe_target_tables]
 
     async def __aenter__(self) -> Self:
         return self
@@ -166,96 +169,104 @@ class Prober:
     async def probe_all_due(self) -> int:
         """Probe everything that is due now; return how many probes were made."""
         self.queue_limit = sys.maxsize
-        # With a fixed time: items that become due meanwhile would prolong the round.
+        # With a fixed time: rows that become due meanwhile would prolong the round.
         await self.start_due_probes(due=timezone.now())
         await asyncio.gather(*self.running)
-        return self.probed
+        return self.probe_count
 
     async def start_due_probes(self, due: datetime | None = None) -> None:
-        """Start a task for each due item; slow agents do not delay the others."""
-        while sum([await self.claim(writer, due) for writer in self.writers]):
-            pass
-        self.hosts = {n: h for n, h in self.hosts.items() if not h.can_be_dropped}
+        """Start a task for each due row; slow agents do not delay the others."""
+        has_claimed = True
+        while has_claimed:
+            claimed_counts = [await self.claim(writer, due) for writer in self.writers]
+            has_claimed = any(claimed_counts)
+        self.limiters = {
+            host: limiter
+            for host, limiter in self.limiters.items()
+            if not limiter.can_be_dropped
+        }
 
     async def claim(self, writer: "ResultWriter", due: datetime | None) -> int:
-        """Claim items of one source and start their tasks; return how many."""
+        """Claim rows of one table and start their tasks; return how many."""
         await self.wait_for_capacity()
         now = due or timezone.now()
-        items = await run_in_database(writer.source.claim, self.batch_size, now)
-        start_deadline = self.start_deadline()
-        for item in items:
-            task = asyncio.create_task(self.run_task(writer, item, start_deadline))
+        rows = await run_in_database(writer.targets.claim, self.batch_size, now)
+        start_deadline = self.compute_start_deadline()
+        for row in rows:
+            task = asyncio.create_task(self.run_task(writer, row, start_deadline))
             self.running.add(task)
             task.add_done_callback(self.running.discard)
-        return len(items)
+        return len(rows)
 
     async def wait_for_capacity(self) -> None:
         """Wait until few tasks run; those queued for a busy host do not count."""
         # Let tasks that were just created reach their host's queue.
         await asyncio.sleep(0)
-        while len(self.running) - self.queued > self.batch_size:
+        while len(self.running) - self.queued_count > self.batch_size:
             first = asyncio.FIRST_COMPLETED
             await asyncio.wait(self.running, return_when=first)
 
     @property
-    def queued(self) -> int:
-        return sum(host.waiting for host in self.hosts.values())
+    def queued_count(self) -> int:
+        return sum(limiter.waiting_count for limiter in self.limiters.values())
 
     @property
     def batch_size(self) -> int:
         return conf.PROBE_CONCURRENCY * 2
 
-    def start_deadline(self) -> float:
-        """Return the latest time at which a probe of an item claimed now may start.
+    def compute_start_deadline(self) -> float:
+        """Return the latest time at which a probe of a row claimed now may start.
 
         A later start could outlast the lease.
         """
         return time.monotonic() + conf.PROBE_LEASE - conf.PROBE_TIMEOUT
 
     async def run_task(
-        self, writer: "ResultWriter", item: Any, start_deadline: float
+        self, writer: "ResultWriter", row: Any, start_deadline: float
     ) -> None:
         try:
-            await self.probe_item(writer, item, start_deadline)
+            await self.probe_row(writer, row, start_deadline)
         except Exception:
-            # The item becomes due again when its lease ends.
-            logger.exception("The probe of %s failed", item.pk)
+            # The row becomes due again when its lease ends.
+            logger.exception("The probe of %s failed", row.pk)
 
-    async def probe_item(
-        self, writer: "ResultWriter", item: Any, start_deadline: float
+    async def probe_row(
+        self, writer: "ResultWriter", row: Any, start_deadline: float
     ) -> None:
-        """Probe an item, or postpone it when its host is busy or down."""
-        source, target = writer.source, writer.source.get_target(item)
-        host = self.hosts.setdefault(target.host, HostLimiter())
-        outcome = None
-        pause = conf.PROBE_POSTPONE if host.waiting >= self.queue_limit else 0.0
-        with host.in_use():
+        """Probe a row, or postpone it when its host is busy or down."""
+        targets, target = writer.targets, writer.targets.get_target(row)
+        limiter = self.limiters.setdefault(target.host, HostLimiter())
+        outcome, pause = None, 0.0
+        if limiter.waiting_count >= self.queue_limit:
+            pause = conf.PROBE_POSTPONE
+        with limiter.in_use():
             if not pause:
-                async with host.slot(), self.slots:
-                    pause = host.pause_left if source.is_down(item) else 0.0
-                    # After the deadline, another prober may claim the item.
+                async with limiter.slot(), self.slots:
+                    if targets.is_recently_offline(row):
+                        pause = limiter.remaining_pause
+                    # After the deadline, another prober may claim the row.
                     if not pause and time.monotonic() <= start_deadline:
-                        self.probed += 1
+                        self.probe_count += 1
                         outcome = await run_probe(target)
-                        host.record_outcome(outcome)
+                        limiter.record_outcome(outcome)
             if pause:
                 until = timezone.now() + add_jitter(pause)
-                await run_in_database(source.postpone, item, until)
+                await run_in_database(targets.postpone, row, until)
             elif outcome:
-                await writer.add(item, outcome)
+                await writer.add(row, outcome)
 
 
 class ResultWriter:
     """Saves outcomes in batches: those added during a write go into the next one."""
 
-    def __init__(self, source: ProbeTargetSource) -> None:
-        self.source = source
+    def __init__(self, targets: ProbeTargets) -> None:
+        self.targets = targets
         self.waiting: list[tuple[Any, ProbeOutcome]] = []
         self.lock = asyncio.Lock()
 
-    async def add(self, item: Any, outcome: ProbeOutcome) -> None:
+    async def add(self, row: Any, outcome: ProbeOutcome) -> None:
         """Save the outcome, together with others that wait; return when it is saved."""
-        self.waiting.append((item, outcome))
+        self.waiting.append((row, outcome))
         async with self.lock:
             batch, self.waiting = self.waiting[:WRITE_BATCH], self.waiting[WRITE_BATCH:]
             if batch:
@@ -264,10 +275,10 @@ class ResultWriter:
     async def write(self, batch: list[tuple[Any, ProbeOutcome]]) -> None:
         """Save a batch; if that fails, save its outcomes one by one."""
         try:
-            await run_in_database(self.source.save_results, batch)
+            await run_in_database(self.targets.save_results, batch)
         except Exception:
             if len(batch) == 1:
-                # The item becomes due again when its lease ends.
+                # The row becomes due again when its lease ends.
                 logger.exception("Could not save the probe of %s", batch[0][0].pk)
                 return
             for result in batch:
@@ -279,7 +290,7 @@ async def run_in_database(
 ) -> R:
     """Run a function that uses the database in a thread, with a usable connection.
 
-    When the caller is cancelled, the function is still completed first.
+    When the caller is canceled, the function is still completed first.
     """
 
     def work() -> R:
@@ -293,6 +304,7 @@ async def run_in_database(
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        # Publishing an event may need this loop; without it the thread never ends.
+        # The thread may publish events through this loop: if the loop were closed
+        # first, the thread would wait for it forever.
         await asyncio.wait([task])
         raise

@@ -49,8 +49,10 @@ class ProbeOutcome:
 
 @dataclass(frozen=True, slots=True)
 class HealthState:
+    """A status, and the number of failed probes since the last success."""
+
     status: str
-    failures: int
+    failure_count: int
 
 
 def add_jitter(seconds: float) -> timedelta:
@@ -59,26 +61,28 @@ def add_jitter(seconds: float) -> timedelta:
     return timedelta(seconds=seconds * jitter)
 
 
-def next_state(outcome: ProbeOutcome, failures: int) -> HealthState:
-    """Return the state after a probe; `failures` counts the failed probes before it."""
+def next_state(outcome: ProbeOutcome, failure_count: int) -> HealthState:
+    """Return the state after a probe; `failure_count` is the number before it."""
     if not outcome.ok:
-        failures += 1
-        is_offline = failures >= conf.OFFLINE_AFTER
-        return HealthState(Status.OFFLINE if is_offline else Status.DEGRADED, failures)
+        failure_count += 1
+        is_offline = failure_count >= conf.OFFLINE_AFTER
+        status = Status.OFFLINE if is_offline else Status.DEGRADED
+        return HealthState(status, failure_count)
     is_slow = (outcome.latency_ms or 0) > conf.DEGRADED_ABOVE_MS
     return HealthState(Status.DEGRADED if is_slow else Status.ACTIVE, 0)
 
 
-def probe_interval(failures: int) -> timedelta:
+def compute_probe_interval(failure_count: int) -> timedelta:
     """Return the time to the next probe; it doubles with each failure while offline."""
     interval = conf.PROBE_INTERVAL
-    doublings = min(max(0, failures - conf.OFFLINE_AFTER + 1), 20)
+    doublings = min(max(0, failure_count - conf.OFFLINE_AFTER + 1), 20)
     longest = max(interval, conf.BACK_OFF_LIMIT)
     return timedelta(seconds=min(interval * 2.0**doublings, longest))
 
 
-def next_probe_time(failures: int) -> datetime:
-    return timezone.now() + add_jitter(probe_interval(failures).total_seconds())
+def compute_next_probe_time(failure_count: int) -> datetime:
+    interval = compute_probe_interval(failure_count)
+    return timezone.now() + add_jitter(interval.total_seconds())
 
 
 def record_probe(entry: CatalogEntry, outcome: ProbeOutcome) -> bool:
@@ -99,11 +103,11 @@ def record_probes(results: Iterable[tuple[CatalogEntry, ProbeOutcome]]) -> int:
     entries = list(rows.order_by("pk").only(*columns))
     outcomes = {entry.pk: by_entry[entry.pk] for entry in entries}
     history.save_probe_results(outcomes)
-    before = {entry.pk: entry.status for entry in entries}
+    previous_statuses = {entry.pk: entry.status for entry in entries}
     updated = [entry for entry in entries if is_newer(outcomes[entry.pk], entry)]
     for entry in updated:
         apply_probe(entry, outcomes[entry.pk])
-    save_states(updated, PROBE_FIELDS, before)
+    save_states(updated, PROBE_FIELDS, previous_statuses)
     return len(updated)
 
 
@@ -116,9 +120,11 @@ def is_newer(outcome: ProbeOutcome, entry: CatalogEntry) -> bool:
 def apply_probe(entry: CatalogEntry, outcome: ProbeOutcome) -> None:
     """Set the entry's health fields from a probe; the caller saves the entry."""
     state = next_state(outcome, entry.consecutive_failures)
-    entry.status, entry.consecutive_failures = state.status, state.failures
+    entry.status, entry.consecutive_failures = state.status, state.failure_count
     entry.last_probed_at, entry.last_error = outcome.at, outcome.error
     if outcome.ok:
         entry.latency_ms = outcome.latency_ms
         entry.last_success_at = outcome.announced_at or outcome.at
-    entry.next_probe_at = outcome.valid_until or next_probe_time(state.failures)
+    entry.next_probe_at = outcome.valid_until or compute_next_probe_time(
+        state.failure_count
+    )

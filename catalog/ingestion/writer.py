@@ -14,7 +14,7 @@ from capabilities.records import AgentRecord, CapabilityRecord
 
 from ..conf import conf
 from ..events import EntryIngested
-from ..health import ERROR_LIMIT, add_jitter, lease_end
+from ..health import ERROR_LIMIT, add_jitter, compute_lease_end
 from ..models import (
     AgentType,
     Capability,
@@ -287,7 +287,7 @@ def set_source(entry: CatalogEntry, definition: Definition) -> list[str]:
 def get_next_probe_at(entry: CatalogEntry, definition: Definition) -> datetime:
     match definition.probe_timing:
         case ProbeTiming.BY_CALLER:
-            return lease_end()
+            return compute_lease_end()
         case ProbeTiming.ON_SCHEDULE if entry.next_probe_at:
             return entry.next_probe_at
     return timezone.now()

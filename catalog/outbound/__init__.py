@@ -17,12 +17,12 @@ from .http import (
     REDIRECT_LIMIT,
     BoundedTransport,
     FetchResult,
-    authorization_error,
     check_url,
+    create_guarded_client,
     fetch,
+    find_authorization_error,
     get_host,
     get_origin,
-    guarded_client,
 )
 
 __all__ = [
@@ -39,11 +39,11 @@ __all__ = [
     "SessionInterrupted",
     "TooBusy",
     "UrlNotAllowed",
-    "authorization_error",
     "check_url",
+    "create_guarded_client",
     "fetch",
+    "find_authorization_error",
     "get_host",
     "get_origin",
-    "guarded_client",
     "has_disallowed_host",
 ]

@@ -53,7 +53,7 @@ async def fetch(url: str, etag: str = "", authorization: str = "") -> FetchResul
     seconds = conf.FETCH_TIMEOUT
     host = get_host(url)
     try:
-        async with asyncio.timeout(seconds), guarded_client() as client:
+        async with asyncio.timeout(seconds), create_guarded_client() as client:
             return await fetch_with_redirects(client, url, etag, authorization)
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise FetchTimeout(f"{host} did not respond within {seconds:g} s") from error
@@ -68,7 +68,7 @@ async def fetch(url: str, etag: str = "", authorization: str = "") -> FetchResul
         raise FetchFailed(f"Could not fetch from {host}: {reason}") from error
 
 
-def guarded_client(
+def create_guarded_client(
     transport: "GuardedTransport | None" = None, **options: Any
 ) -> httpx2.AsyncClient:
     """Return an HTTP client that connects to allowed addresses only."""
@@ -182,7 +182,7 @@ def check_url(url: str) -> None:
         raise UrlNotAllowed("The URL must not contain a username or password")
 
 
-def authorization_error(text: str) -> str:
+def find_authorization_error(text: str) -> str:
     """Return why the text cannot be an `Authorization` header, or "" if it can."""
     is_valid = text.isascii() and text.isprintable()
     return "" if is_valid else "must be plain ASCII on one line"
@@ -208,10 +208,10 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
     """A transport that connects to the checked addresses, without a second lookup."""
 
     def __init__(self) -> None:
-        super().__init__(verify=tls_context())
+        super().__init__(verify=get_tls_context())
         # httpx2 has no public option for a network backend.
         self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=tls_context(), network_backend=GuardedBackend()
+            ssl_context=get_tls_context(), network_backend=GuardedBackend()
         )
 
 
@@ -253,7 +253,7 @@ class BoundedStream(httpx2.AsyncByteStream):
 
 
 @cache
-def tls_context() -> ssl.SSLContext:
+def get_tls_context() -> ssl.SSLContext:
     """Return one shared context, because loading the CA certificates is slow."""
     return httpcore2.default_ssl_context()
 

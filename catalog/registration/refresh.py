@@ -11,7 +11,7 @@ from django.utils import timezone
 from capabilities.parsers import ParseError
 
 from ..conf import conf
-from ..discovery import resolver_for_entry
+from ..discovery import build_resolver_for_entry
 from ..health import ERROR_LIMIT, add_jitter, claim_rows, run_in_database
 from ..ingestion import EntryChanged, ProbeTiming, ingest
 from ..models import CatalogEntry, Source
@@ -48,7 +48,7 @@ async def refresh_due_entries() -> int:
 async def refresh_definition(entry: CatalogEntry) -> None:
     """Ingest the published definition, or save on the entry why that failed."""
     try:
-        resolver = await run_in_database(resolver_for_entry, entry)
+        resolver = await run_in_database(build_resolver_for_entry, entry)
         resolved = await resolver.run()
         check_same_agent(entry, resolved)
         definition = replace(

@@ -17,8 +17,18 @@ from django.utils import timezone
 from capabilities.parsers import get_source, parse
 
 from ..conf import conf
-from ..discovery import ResolvedDefinition, resolver_for_entry, resolver_for_url
-from ..health import ProbeOutcome, ProbeTarget, lease_end, record_probe, run_probe
+from ..discovery import (
+    ResolvedDefinition,
+    build_resolver_for_entry,
+    build_resolver_for_url,
+)
+from ..health import (
+    ProbeOutcome,
+    ProbeTarget,
+    compute_lease_end,
+    record_probe,
+    run_probe,
+)
 from ..ingestion import Definition, IngestResult, ingest, preview_ingest
 from ..models import CatalogEntry, Source, compute_agent_key
 from ..outbound import TooBusy
@@ -110,7 +120,7 @@ def resolve_url(
     url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
 ) -> ResolvedDefinition:
     """Return the definition that an import would register, without storing it."""
-    resolver = resolver_for_url(url, protocol, authorization, capabilities_url)
+    resolver = build_resolver_for_url(url, protocol, authorization, capabilities_url)
     return run_in_fetch_slot(resolver.run)
 
 
@@ -154,7 +164,7 @@ def resolve_refresh(entry: CatalogEntry, authorization: str = "") -> ResolvedDef
             "This agent cannot be refreshed: it is a demo agent, or has no URL to fetch"
             " its definition from"
         )
-    resolver = resolver_for_entry(entry, authorization)
+    resolver = build_resolver_for_entry(entry, authorization)
     resolved = run_in_fetch_slot(resolver.run)
     check_same_agent(entry, resolved)
     return resolved
@@ -190,7 +200,7 @@ def claim_probe(entry: CatalogEntry) -> None:
     now, pause = timezone.now(), timedelta(seconds=conf.PROBE_PAUSE)
     is_due = Q(probe_requested_at=None) | Q(probe_requested_at__lte=now - pause)
     claimable = CatalogEntry.objects.filter(is_due, pk=entry.pk)
-    if not claimable.update(probe_requested_at=now, next_probe_at=lease_end()):
+    if not claimable.update(probe_requested_at=now, next_probe_at=compute_lease_end()):
         entry.refresh_from_db(fields=["probe_requested_at"])
         probe_requested_at = entry.probe_requested_at or now
         raise ProbedTooRecently(

@@ -10,13 +10,13 @@ from catalog.conf import (
     SETTING_PREFIX,
     CatalogSettings,
     conf,
-    declared_settings,
-    lease_error,
+    find_lease_error,
+    iter_declared_settings,
 )
 from routing.conf import RoutingSettings
 
 ROOT = Path(__file__).parents[2]
-ALL_SETTINGS = [*declared_settings(), *declared_settings(RoutingSettings)]
+ALL_SETTINGS = [*iter_declared_settings(), *iter_declared_settings(RoutingSettings)]
 
 
 def run_check_ids() -> list[str]:
@@ -74,7 +74,7 @@ def test_check_reports_lease_shorter_than_probe_timeout(settings):
     settings.AGENTLENS_PROBE_TIMEOUT = 90.0
 
     assert run_check_ids() == ["catalog.E002"]
-    assert lease_error(91, 90) == ""
+    assert find_lease_error(91, 90) == ""
 
 
 @pytest.mark.parametrize(
@@ -114,5 +114,5 @@ def test_setting_names_are_unique_across_apps():
     assert len({setting.name for setting in ALL_SETTINGS}) == len(ALL_SETTINGS)
     assert all(
         hasattr(CatalogSettings, setting.name.removeprefix(SETTING_PREFIX))
-        for setting in declared_settings()
+        for setting in iter_declared_settings()
     )

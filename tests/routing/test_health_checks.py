@@ -10,7 +10,7 @@ from catalog.health.scheduler import Prober
 from catalog.ingestion.curation import curate
 from catalog.models import Status
 from routing import health_checks, service
-from routing.health_checks import RegistrationSource, build_health_check_url
+from routing.health_checks import RegistrationTargets, build_health_check_url
 from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import AgentTypeFactory, CatalogEntryFactory, UserFactory
 from tests.probes import failure, success
@@ -255,7 +255,7 @@ def test_unchanged_health_check_url_keeps_health(agent_server):
 
 def test_late_result_of_old_url_is_discarded(agent_server):
     register_with_check(create_agent(agent_server.url("/a2a")))
-    [claimed] = RegistrationSource().claim(10, timezone.now())
+    [claimed] = RegistrationTargets().claim(10, timezone.now())
     service.update(claimed, {"health_check_url": "/other"})
 
     assert not health_checks.record_probe(claimed, failure())
@@ -288,7 +288,7 @@ def test_claimed_checks_are_not_claimed_again_during_lease():
 
     now = timezone.now()
 
-    assert [len(RegistrationSource().claim(3, now)) for _ in range(3)] == [3, 2, 0]
+    assert [len(RegistrationTargets().claim(3, now)) for _ in range(3)] == [3, 2, 0]
 
 
 def test_drained_or_deleted_registration_is_not_checked(agent_server):

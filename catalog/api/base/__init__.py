@@ -3,7 +3,7 @@
 from .error_responses import (
     ERROR_CODE_BY_STATUS,
     REQUEST_ID_HEADER,
-    error_body,
+    build_error_body,
     exception_handler,
     get_request_id,
 )
@@ -62,7 +62,7 @@ __all__ = [
     "StrictFloatField",
     "StrictIntegerField",
     "StrictPagination",
-    "error_body",
+    "build_error_body",
     "exception_handler",
     "get_request_id",
     "get_validated_data",

@@ -67,7 +67,7 @@ def get_request_id(request: HttpRequest) -> str:
     return request_id
 
 
-def error_body(
+def build_error_body(
     message: str, code: str, request_id: str, details: JSONObject | None = None
 ) -> JSONObject:
     now = timezone.now().isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -90,11 +90,11 @@ def exception_handler(error: Exception, context: JSONObject) -> Response | None:
     http_request = request._request if isinstance(request, Request) else request
     request_id = get_request_id(http_request)
     response = Response(
-        error_body(
+        build_error_body(
             description.message, description.code, request_id, description.details
         ),
         status=description.status,
-        headers=error_headers(error) | {REQUEST_ID_HEADER: request_id},
+        headers=build_error_headers(error) | {REQUEST_ID_HEADER: request_id},
     )
     # Django logs every 5xx response; a failure of another server is not an error here.
     is_logged = isinstance(error, FetchError)
@@ -160,7 +160,7 @@ def get_message(error: exceptions.APIException) -> str:
     return str(error.detail)
 
 
-def error_headers(error: Exception) -> dict[str, str]:
+def build_error_headers(error: Exception) -> dict[str, str]:
     headers = {}
     if auth_header := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = auth_header

@@ -69,7 +69,7 @@ class StrictFilterBackend(DjangoFilterBackend):
 
 def get_validated_data(serializer: Serializer[Any]) -> dict[str, Any]:
     """Return the validated data; raise InvalidBody for an unknown or invalid member."""
-    unknown = sorted(unknown_members(serializer, serializer.initial_data))
+    unknown = sorted(iter_unknown_members(serializer, serializer.initial_data))
     if unknown:
         raise InvalidBody(f"Unknown member: {unknown[0]}", members=unknown)
     if not serializer.is_valid():
@@ -78,7 +78,7 @@ def get_validated_data(serializer: Serializer[Any]) -> dict[str, Any]:
     return data
 
 
-def unknown_members(
+def iter_unknown_members(
     serializer: Serializer[Any], body: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[str]:
     """Yield members without a writable field, at any depth, such as `validity.form`."""
@@ -87,10 +87,10 @@ def unknown_members(
         if field is None or field.read_only:
             yield prefix + name
         elif isinstance(field, Serializer) and isinstance(value, dict):
-            yield from unknown_members(field, value, f"{prefix}{name}.")
+            yield from iter_unknown_members(field, value, f"{prefix}{name}.")
         elif isinstance(field, ListSerializer) and isinstance(value, list):
             child = field.child
             for n, item in enumerate(value):
                 if isinstance(child, Serializer) and isinstance(item, dict):
                     path = f"{prefix}{name}[{n}]."
-                    yield from unknown_members(child, item, path)
+                    yield from iter_unknown_members(child, item, path)

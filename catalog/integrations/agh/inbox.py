@@ -43,7 +43,7 @@ from ...ingestion import Definition, ProbeTiming, ingest, lock_agent
 from ...models import CatalogEntry, compute_agent_key
 from .directory import PROTOCOL, TEXT, find_entry, find_peer
 from .models import Greeting, SeenEnvelope
-from .responder import iter_responses, not_target_error
+from .responder import build_not_target_error, iter_responses
 
 # The maximum time for which an envelope is remembered, even if it expires later.
 SEEN_LIMIT = timedelta(days=30)
@@ -60,7 +60,7 @@ def process_envelope(envelope: Envelope) -> list[Envelope]:
     if envelope.sender == AGENTLENS_PEER_ID:
         raise malformed_error("must not be the ID of AgentLens", "$.from")
     if envelope.to and find_peer(envelope.to, envelope.channel) is None:
-        raise not_target_error(envelope)
+        raise build_not_target_error(envelope)
     with transaction.atomic():
         record_envelope(envelope)
         store_content(envelope)

@@ -47,7 +47,7 @@ def build_direct_response(request: Envelope) -> Envelope:
     catalog_request = CatalogRequest.from_ext(request.ext)
     peer = find_peer(request.to, request.channel)
     if peer is None:
-        raise not_target_error(request)
+        raise build_not_target_error(request)
     [(peer, documents)] = iter_peers_with_documents([peer], catalog_request)
     return build_response(request, peer, documents, catalog_request)
 
@@ -71,7 +71,7 @@ def iter_broadcast_responses(request: Envelope) -> Iterator[Envelope]:
             yield response
 
 
-def not_target_error(envelope: Envelope) -> EnvelopeError:
+def build_not_target_error(envelope: Envelope) -> EnvelopeError:
     message = f"{envelope.to} is not a known peer in this channel"
     return EnvelopeError(ReasonCode.NOT_TARGET, message, "$.to")
 

@@ -29,8 +29,8 @@ from ...outbound import (
     NoDefinitionAtUrl,
     SessionInterrupted,
     check_url,
+    create_guarded_client,
     get_host,
-    guarded_client,
 )
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ async def introspect(url: str, authorization: str = "") -> Introspection:
             f"{get_host(url)} did not respond within {seconds:g} s"
         ) from error
     except Exception as error:
-        raise to_fetch_error(url, error, trace) from error
+        raise build_fetch_error(url, error, trace) from error
 
 
 async def read_server(url: str, authorization: str, trace: Trace) -> ServerDescription:
@@ -222,7 +222,7 @@ def create_client(authorization: str, statuses: list[int]) -> httpx2.AsyncClient
 
     headers = {"Authorization": authorization} if authorization else {}
     hooks = {"response": [record_status]}
-    return guarded_client(BoundedTransport(), headers=headers, event_hooks=hooks)
+    return create_guarded_client(BoundedTransport(), headers=headers, event_hooks=hooks)
 
 
 async def read_over_transport(
@@ -335,7 +335,7 @@ def to_json(model: Any) -> dict[str, Any]:
     return dumped
 
 
-def to_fetch_error(url: str, error: BaseException, trace: Trace) -> FetchError:
+def build_fetch_error(url: str, error: BaseException, trace: Trace) -> FetchError:
     """Return the FetchError for an exception, however deeply it is nested."""
     errors, host = flatten(error), get_host(url)
     if fetch_errors := [inner for inner in errors if isinstance(inner, FetchError)]:

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from capabilities.parsers import ParseError, parsers
 from catalog.ingestion import IngestResult
 from catalog.models import Source
-from catalog.outbound import FetchError, authorization_error
+from catalog.outbound import FetchError, find_authorization_error
 from catalog.registration import (
     ImportFailed,
     ImportItem,
@@ -111,7 +111,7 @@ def iter_items(
         raise UsageError(
             "--authorization and --capabilities-url can be used with one URL only"
         )
-    if error := authorization_error(authorization):
+    if error := find_authorization_error(authorization):
         raise UsageError(f"--authorization {error}")
     for url in urls:
         yield ImportItem(

@@ -8,8 +8,8 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from ...comparison import (
-    CHOSEN_PARAMETER,
     MAX_AGENTS,
+    SELECTED_PARAMETER,
     NotComparable,
     compare,
     parse_entry_ids,
@@ -23,7 +23,7 @@ from ..htmx import wants_partial
 @require_view_permission
 def entry_compare(request: HttpRequest) -> HttpResponse:
     """Compare the agents whose IDs are in the URL."""
-    values = request.GET.getlist(CHOSEN_PARAMETER) or request.GET.getlist("id")
+    values = request.GET.getlist(SELECTED_PARAMETER) or request.GET.getlist("id")
     ids = [value for value in values if value]
     url = f"{reverse('catalog:entry_compare')}?{urlencode({'id': ids}, doseq=True)}"
     if wants_partial(request):
@@ -34,7 +34,9 @@ def entry_compare(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "tab": "catalog",
         "comparison": None,
-        "selection_query": urlencode({CHOSEN_PARAMETER: ids[:MAX_AGENTS]}, doseq=True),
+        "selection_query": urlencode(
+            {SELECTED_PARAMETER: ids[:MAX_AGENTS]}, doseq=True
+        ),
     }
     try:
         context["comparison"] = compare(parse_entry_ids(request.GET))

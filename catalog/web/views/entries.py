@@ -13,11 +13,11 @@ from capabilities.features import FEATURE_LABELS, FLAG_LABELS
 from capabilities.parsers import get_connection, parsers
 
 from ...comparison import (
-    CHOSEN_PARAMETER,
     MAX_AGENTS,
+    SELECTED_PARAMETER,
     ComparedAgent,
-    feature_sections,
-    get_chosen_entries,
+    get_selected_entries,
+    iter_feature_sections,
 )
 from ...filters import (
     ENTRY_SORTS,
@@ -70,12 +70,12 @@ def entry_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "protocols": protocols,
         "statuses": statuses,
-        "features": feature_choices(filterset, paginator.count),
-        **selection_context(parameters, page),
+        "features": build_feature_choices(filterset, paginator.count),
+        **build_selection_context(parameters, page),
         "protocol_total": sum(choice["count"] for choice in protocols),
         "status_total": sum(choice["count"] for choice in statuses),
         "sorts": ENTRY_SORTS,
-        "link_filters": active_link_filters(parameters),
+        "link_filters": build_link_filters(parameters),
         "is_filtered": any(parameters.get(name) for name in FILTERS),
     }
     template = "catalog/entry_list.html"
@@ -98,11 +98,11 @@ def drop_rejected_features(parameters: QueryDict) -> tuple[QueryDict, list[str]]
     return remaining, [name for name in names if name not in accepted]
 
 
-def selection_context(
+def build_selection_context(
     parameters: QueryDict, page: Page[CatalogEntry]
 ) -> dict[str, Any]:
     """Return the context of the entries selected for comparison, on any page."""
-    entries = get_chosen_entries(parameters)
+    entries = get_selected_entries(parameters)
     ids_on_page = {entry.pk for entry in page}
     ids = [str(entry.pk) for entry in entries]
     return {
@@ -110,19 +110,19 @@ def selection_context(
             {
                 "entry": entry,
                 "is_on_other_page": entry.pk not in ids_on_page,
-                "remaining_query": query_without(
-                    parameters, CHOSEN_PARAMETER, str(entry.pk)
+                "remaining_query": build_query_without(
+                    parameters, SELECTED_PARAMETER, str(entry.pk)
                 ),
             }
             for entry in entries
         ],
         "selected_ids": [entry.pk for entry in entries],
-        "selection_query": urlencode({CHOSEN_PARAMETER: ids}, doseq=True),
+        "selection_query": urlencode({SELECTED_PARAMETER: ids}, doseq=True),
         "is_selection_full": len(entries) == MAX_AGENTS,
     }
 
 
-def query_without(parameters: QueryDict, name: str, value: str) -> str:
+def build_query_without(parameters: QueryDict, name: str, value: str) -> str:
     """Return the query string without one value of a parameter."""
     remaining = parameters.copy()
     values = [item for item in parameters.getlist(name) if item != value]
@@ -144,7 +144,7 @@ def count_choices(
     ]
 
 
-def feature_choices(
+def build_feature_choices(
     filterset: CatalogEntryFilterSet, total: int
 ) -> list[FeatureChoice]:
     """Return the standard flags declared by filtered entries and the selected features.
@@ -171,7 +171,7 @@ def feature_choices(
     ]
 
 
-def active_link_filters(parameters: QueryDict) -> list[dict[str, str]]:
+def build_link_filters(parameters: QueryDict) -> list[dict[str, str]]:
     """Return the active filters of `LINK_FILTERS`, with the query to remove each."""
     first_page = parameters.copy()
     first_page.pop("page", None)
@@ -179,7 +179,7 @@ def active_link_filters(parameters: QueryDict) -> list[dict[str, str]]:
         {
             "name": name,
             "value": value,
-            "remaining_query": query_without(first_page, name, value),
+            "remaining_query": build_query_without(first_page, name, value),
         }
         for name in LINK_FILTERS
         for value in parameters.getlist(name)
@@ -211,7 +211,7 @@ def entry_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
         ),
         "versions": versions[:MAX_VERSIONS],
         "health": HealthPanel(History.for_entry(entry)),
-        "feature_sections": list(feature_sections([agent])),
+        "feature_sections": list(iter_feature_sections([agent])),
         "definition": agent_type.definition.decode(errors="replace"),
     }
     return render(request, "catalog/entry_detail.html", context)

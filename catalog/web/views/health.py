@@ -14,7 +14,7 @@ TIME_SLOT_COUNT = 96
 MAX_GAP = 4
 # Minimum uptime of a day that counts as good or fair.
 GOOD_UPTIME, FAIR_UPTIME = 0.995, 0.95
-WINDOW_LABELS = {"24h": "24 hours", "7d": "7 days", "90d": "90 days"}
+PERIOD_LABELS = {"24h": "24 hours", "7d": "7 days", "90d": "90 days"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class HealthPanel:
                 yield join_points(points)
                 points = []
             if mean is not None:
-                points.append(f"{x_position(n):g},{self.y_position(mean):g}")
+                points.append(f"{compute_x(n):g},{self.compute_y(mean):g}")
                 last = n
         if points:
             yield join_points(points)
 
-    def y_position(self, latency_ms: float) -> float:
+    def compute_y(self, latency_ms: float) -> float:
         share = min(1.0, latency_ms / self.max_latency_ms)
         return round(PLOT_HEIGHT * (1 - share), 1)
 
@@ -84,15 +84,15 @@ class HealthPanel:
         """Horizontal positions of the time slots with a failed probe."""
         for n, probes in enumerate(self.time_slots):
             if any(not probe.ok for probe in probes):
-                yield x_position(n)
+                yield compute_x(n)
 
     @property
     def uptimes(self) -> list[tuple[str, str]]:
-        """Label and formatted uptime of each window."""
+        """Label and formatted uptime of each period."""
         uptime = self.history.uptime
         return [
             (label, format_percent(uptime[name]))
-            for name, label in WINDOW_LABELS.items()
+            for name, label in PERIOD_LABELS.items()
         ]
 
     @property
@@ -100,7 +100,7 @@ class HealthPanel:
         return [
             UptimeBar(
                 n * UPTIME_BAR_STEP,
-                uptime_level(day),
+                get_uptime_level(day),
                 f"{day.date}: {format_percent(day.uptime)}",
             )
             for n, day in enumerate(self.history.days)
@@ -137,11 +137,11 @@ def join_points(points: list[str]) -> str:
     return " ".join(points if len(points) > 1 else points * 2)
 
 
-def x_position(time_slot: int) -> float:
+def compute_x(time_slot: int) -> float:
     return (time_slot + 0.5) * PLOT_WIDTH / TIME_SLOT_COUNT
 
 
-def uptime_level(day: Day) -> str:
+def get_uptime_level(day: Day) -> str:
     """Return the CSS class for the uptime of a day."""
     if day.uptime is None:
         return "none"

@@ -87,7 +87,7 @@ def entry_refresh(request: HttpRequest, pk: UUID) -> HttpResponseBase:
     context: dict[str, Any] = {"tab": "catalog", "entry": entry, "form": form}
     try:
         if form.is_valid():
-            context |= refresh_context(entry, form.cleaned_data["authorization"])
+            context |= build_refresh_context(entry, form.cleaned_data["authorization"])
     except (FetchError, NotRefreshable, EntryChanged) as error:
         messages.error(request, f"Refresh failed: {error}.")
         return redirect("catalog:entry_detail", entry.pk)
@@ -97,7 +97,7 @@ def entry_refresh(request: HttpRequest, pk: UUID) -> HttpResponseBase:
     return render(request, "catalog/entry_refresh.html", context)
 
 
-def refresh_context(entry: CatalogEntry, authorization: str) -> dict[str, Any]:
+def build_refresh_context(entry: CatalogEntry, authorization: str) -> dict[str, Any]:
     """Fetch the definition and return the preview or the errors for the template.
 
     An unchanged definition is applied at once, which updates its last-seen time.

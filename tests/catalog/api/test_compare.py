@@ -55,8 +55,8 @@ def test_comparison_ignores_empty_id(viewer):
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("", "Choose 2 to 4 agents"),
-        ("?id=", "Choose 2 to 4 agents"),
+        ("", "Select 2 to 4 agents"),
+        ("?id=", "Select 2 to 4 agents"),
         ("?id=x&id=y", "id 'x' is not a UUID"),
         ("?id=1", "id '1' is not a UUID"),
     ],

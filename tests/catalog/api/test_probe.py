@@ -6,7 +6,7 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from catalog.health.scheduler import CatalogEntrySource
+from catalog.health.scheduler import CatalogEntryTargets
 from catalog.models import CatalogEntry, Source, Status
 from catalog.registration import service
 from catalog.registration.service import claim_probe
@@ -66,7 +66,7 @@ def test_only_one_of_many_concurrent_probes_is_sent(client_for, running_entry):
 def test_entry_claimed_for_probe_is_not_claimed_by_scheduler(running_entry):
     claim_probe(running_entry)
 
-    assert CatalogEntrySource().claim(10, due=timezone.now()) == []
+    assert CatalogEntryTargets().claim(10, due=timezone.now()) == []
 
 
 def test_probe_returns_429_and_changes_nothing_if_all_fetch_slots_are_taken(

@@ -2,7 +2,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from catalog.health.history import History, format_percent, percentile, prune_history
+from catalog.health.history import (
+    History,
+    compute_percentile,
+    format_percent,
+    prune_history,
+)
 from catalog.health.status import ProbeOutcome, record_probe
 from catalog.models import HealthHour, ProbeResult
 from tests.factories import CatalogEntryFactory
@@ -151,7 +156,7 @@ def test_latency_percentiles_cover_successes_of_last_day(entry):
     ],
 )
 def test_percentile_returns_an_observed_value(values, share, expected):
-    assert percentile(values, share) == expected
+    assert compute_percentile(values, share) == expected
 
 
 def test_deleting_entry_deletes_its_history(entry):

@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from catalog.health.scheduler import (
-    CatalogEntrySource,
+    CatalogEntryTargets,
     HostLimiter,
     Prober,
     run_in_database,
@@ -45,7 +45,7 @@ def agent_host(settings):
 
 
 def claim(limit):
-    return CatalogEntrySource().claim(limit, due=timezone.now())
+    return CatalogEntryTargets().claim(limit, due=timezone.now())
 
 
 def create_due_entries(server, count, **fields):
@@ -267,7 +267,7 @@ def test_failure_to_save_one_result_does_not_affect_others(
             raise ValueError("Cannot be saved")
         return record_probes(outcomes)
 
-    monkeypatch.setattr(CatalogEntrySource, "save_results", save_results)
+    monkeypatch.setattr(CatalogEntryTargets, "save_results", save_results)
     probe_all_due()
 
     assert count_probed() == 4
@@ -377,18 +377,18 @@ async def test_host_pause_doubles_up_to_limit_and_ends_with_success(
 ):
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    host, pauses = HostLimiter(), []
+    limiter, pauses = HostLimiter(), []
     for _ in range(12):
         # Failures during a pause do not make it longer.
-        host.record_outcome(failure())
-        host.record_outcome(failure())
-        pauses.append(host.pause_left / 60)
-        now = host.paused_until
+        limiter.record_outcome(failure())
+        limiter.record_outcome(failure())
+        pauses.append(limiter.remaining_pause / 60)
+        now = limiter.paused_until
 
     assert pauses[:4] == [1, 1, 2, 4]
     assert pauses[-1] == 60
-    host.record_outcome(success())
-    assert host.pause_left == 0
+    limiter.record_outcome(success())
+    assert limiter.remaining_pause == 0
 
 
 def test_entries_beyond_queue_limit_are_postponed(agent_host, settings):

@@ -5,8 +5,8 @@ from django.utils import timezone
 
 from catalog import search
 from catalog.health.status import (
+    compute_probe_interval,
     next_state,
-    probe_interval,
     record_probe,
     record_probes,
 )
@@ -36,7 +36,7 @@ def test_next_state_depends_on_latency_and_failures(
 ):
     state = next_state(probe, failures)
 
-    assert (state.status, state.failures) == (status, new_failures)
+    assert (state.status, state.failure_count) == (status, new_failures)
 
 
 def test_status_and_search_follow_probes():
@@ -117,7 +117,7 @@ def test_deprecated_and_demo_entries_ignore_probes(fields):
 
 def test_probe_interval_grows_with_failures_up_to_limit(settings):
     settings.AGENTLENS_PROBE_INTERVAL = 60
-    minutes = [probe_interval(n).total_seconds() / 60 for n in range(12)]
+    minutes = [compute_probe_interval(n).total_seconds() / 60 for n in range(12)]
 
     assert minutes[:4] == [1, 1, 1, 2]
     assert minutes == sorted(minutes)

@@ -93,11 +93,11 @@ def test_unchanged_values_are_not_written_or_logged(curator, changes):
 def test_changing_name_keeps_probe_lease(curator):
     """The prober that has the lease is about to probe the entry."""
     entry = CatalogEntryFactory(next_probe_at=timezone.now())
-    lease_end = timezone.now() + timedelta(seconds=90)
-    CatalogEntry.objects.update(next_probe_at=lease_end)
+    compute_lease_end = timezone.now() + timedelta(seconds=90)
+    CatalogEntry.objects.update(next_probe_at=compute_lease_end)
     curate(entry, {"display_name": "Other"}, by=curator)
 
-    assert CatalogEntry.objects.get().next_probe_at == lease_end
+    assert CatalogEntry.objects.get().next_probe_at == compute_lease_end
 
 
 def test_activating_clears_failures(curator):

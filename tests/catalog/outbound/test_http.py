@@ -261,7 +261,7 @@ def tls_server(dns, server, tmp_path):
 @pytest.fixture
 def _trust_certificate(monkeypatch, tls_server, tmp_path):
     context = ssl.create_default_context(cafile=tmp_path / "tls.pem")
-    monkeypatch.setattr(http_module, "tls_context", lambda: context)
+    monkeypatch.setattr(http_module, "get_tls_context", lambda: context)
 
 
 async def test_untrusted_certificate_is_rejected(tls_server):

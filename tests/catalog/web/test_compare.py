@@ -39,7 +39,7 @@ def test_comparison_of_one_agent_asks_for_more(viewer_client):
     response = get_comparison(viewer_client, CatalogEntryFactory())
 
     assert response.status_code == 200
-    assert "Choose 2 to 4 agents" in get_html(response)
+    assert "Select 2 to 4 agents." in get_html(response)
 
 
 def test_comparison_links_back_to_catalog_with_selection(viewer_client):
@@ -53,7 +53,7 @@ def test_comparison_of_five_agents_keeps_four_selected(viewer_client):
     entries = CatalogEntryFactory.create_batch(5)
     html = get_html(get_comparison(viewer_client, *entries))
 
-    assert "Choose 2 to 4 agents" in html
+    assert "Select 2 to 4 agents." in html
     assert str(entries[3].pk) in html
     assert str(entries[4].pk) not in html
 

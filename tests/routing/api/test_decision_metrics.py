@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from catalog.health import status as health
-from catalog.health.history import start_of_hour
+from catalog.health.history import truncate_to_hour
 from routing import health_checks, rotation, service
 from tests.factories import CatalogEntryFactory
 from tests.probes import failure, success
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 def test_success_rate_comes_from_probes_until_callers_report(viewer):
     registration = create_registration("A")
-    this_hour = start_of_hour(timezone.now())
+    this_hour = truncate_to_hour(timezone.now())
     health.record_probe(registration.entry, failure(this_hour - timedelta(hours=2)))
     for minutes in (3, 2, 1):
         health.record_probe(
@@ -37,7 +37,7 @@ def get_uptime(client):
 
 def test_uptime_covers_last_24_hours(viewer):
     registration = create_registration("A")
-    this_hour = start_of_hour(timezone.now())
+    this_hour = truncate_to_hour(timezone.now())
     health.record_probe(registration.entry, failure(this_hour - timedelta(hours=25)))
     assert get_uptime(viewer) is None
     health.record_probe(registration.entry, success(at=this_hour - timedelta(hours=22)))
@@ -51,10 +51,11 @@ def test_uptime_weighs_current_hour_by_elapsed_time(viewer):
     now = timezone.now()
     for hours in range(1, 10):
         health.record_probe(
-            registration.entry, success(at=start_of_hour(now) - timedelta(hours=hours))
+            registration.entry,
+            success(at=truncate_to_hour(now) - timedelta(hours=hours)),
         )
     health.record_probe(registration.entry, failure(now))
-    elapsed = max(60, (now - start_of_hour(now)).total_seconds()) / 3600
+    elapsed = max(60, (now - truncate_to_hour(now)).total_seconds()) / 3600
 
     assert get_uptime(viewer) == pytest.approx(100 * 9 / (9 + elapsed), abs=0.1)
 
@@ -63,13 +64,13 @@ def test_uptime_weighs_hour_a_day_ago_by_remaining_time(viewer):
     registration = create_registration("A")
     now = timezone.now()
     health.record_probe(
-        registration.entry, failure(start_of_hour(now) - timedelta(hours=24))
+        registration.entry, failure(truncate_to_hour(now) - timedelta(hours=24))
     )
     assert get_uptime(viewer) == 0.0
     health.record_probe(
-        registration.entry, success(at=start_of_hour(now) - timedelta(hours=1))
+        registration.entry, success(at=truncate_to_hour(now) - timedelta(hours=1))
     )
-    remaining = max(60, 3600 - (now - start_of_hour(now)).total_seconds()) / 3600
+    remaining = max(60, 3600 - (now - truncate_to_hour(now)).total_seconds()) / 3600
 
     assert get_uptime(viewer) == pytest.approx(100 / (1 + remaining), abs=0.1)
 
@@ -78,7 +79,7 @@ def test_uptime_with_own_health_check_ignores_agent_probes(viewer):
     registration = service.register(
         CatalogEntryFactory(), "data-analysis", health_check_url="/health"
     )
-    this_hour = start_of_hour(timezone.now())
+    this_hour = truncate_to_hour(timezone.now())
     health.record_probe(registration.entry, success(at=this_hour - timedelta(hours=2)))
     health_checks.record_probe(registration, failure(this_hour - timedelta(hours=2)))
     health_checks.record_probe(registration, success(at=this_hour - timedelta(hours=1)))

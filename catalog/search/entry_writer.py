@@ -34,29 +34,30 @@ def save_seen(
 
 
 def save_states(
-    entries: Iterable[CatalogEntry], fields: list[str], before: Mapping[UUID, str]
+    entries: Iterable[CatalogEntry],
+    fields: list[str],
+    previous_statuses: Mapping[UUID, str],
 ) -> None:
     """Save the health of entries and publish changes of their status.
 
-    Entries that became reachable or unreachable are indexed. `before` has the
-    previous status of each entry.
+    Entries that became reachable or unreachable are indexed.
     """
     changed = []
     for entry in entries:
         # Faster than `save`, which also handles inheritance and signals.
         values = {name: getattr(entry, name) for name in fields}
         CatalogEntry.objects.filter(pk=entry.pk).update(**values)
-        if entry.status != before[entry.pk]:
+        if entry.status != previous_statuses[entry.pk]:
             changed.append(entry)
-    to_index = [
+    ids_to_index = [
         entry.pk
         for entry in changed
-        if changes_reachability(before[entry.pk], entry.status)
+        if has_reachability_changed(previous_statuses[entry.pk], entry.status)
     ]
-    if to_index:
-        index_entries(CatalogEntry.objects.filter(pk__in=to_index))
+    if ids_to_index:
+        index_entries(CatalogEntry.objects.filter(pk__in=ids_to_index))
     for entry in changed:
-        publish(build_state_changed(entry, before[entry.pk]))
+        publish(build_state_changed(entry, previous_statuses[entry.pk]))
 
 
 def save_provider(provider: Provider) -> None:
@@ -65,12 +66,16 @@ def save_provider(provider: Provider) -> None:
     index_entries(CatalogEntry.objects.filter(agent_type__provider=provider))
 
 
-def changes_reachability(before: str, after: str) -> bool:
+def has_reachability_changed(before: str, after: str) -> bool:
     """Return whether an agent became reachable or unreachable."""
     return (before in REACHABLE_STATUSES) != (after in REACHABLE_STATUSES)
 
 
-def build_state_changed(entry: CatalogEntry, before: str) -> StateChanged:
+def build_state_changed(entry: CatalogEntry, previous_status: str) -> StateChanged:
     return StateChanged(
-        entry.pk, before, entry.status, entry.latency_ms, entry.last_error
+        entry.pk,
+        before=previous_status,
+        after=entry.status,
+        latency_ms=entry.latency_ms,
+        error=entry.last_error,
     )

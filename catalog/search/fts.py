@@ -58,7 +58,7 @@ def create_text_index(connection: BaseDatabaseWrapper) -> None:
     Migrations on SQLite may replace the table of search rows, which drops its triggers.
     """
     with connection.cursor() as cursor:
-        if is_complete(connection.vendor, cursor):
+        if is_text_index_complete(connection.vendor, cursor):
             return
         for statement in CREATE_STATEMENTS[connection.vendor]:
             cursor.execute(statement)
@@ -82,7 +82,7 @@ def rebuild_text_index(connection: BaseDatabaseWrapper) -> None:
     create_text_index(connection)
 
 
-def is_complete(vendor: str, cursor: CursorWrapper) -> bool:
+def is_text_index_complete(vendor: str, cursor: CursorWrapper) -> bool:
     if vendor == "postgresql":
         cursor.execute("SELECT to_regclass('search_rows_trigrams')")
         return bool(cursor.fetchone() != (None,))

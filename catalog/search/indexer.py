@@ -34,16 +34,16 @@ def rebuild_index() -> Iterator[int]:
         rebuild_text_index(connection)
         orphans = SearchRow.objects.exclude(capability__agent_type__entry=F("entry"))
         orphans.delete()
-    keys = list(CatalogEntry.objects.order_by("pk").values_list("pk", flat=True))
-    for batch in iter_batches(iter(keys), INDEX_BATCH_SIZE):
+    entry_ids = list(CatalogEntry.objects.order_by("pk").values_list("pk", flat=True))
+    for batch in iter_batches(iter(entry_ids), INDEX_BATCH_SIZE):
         with transaction.atomic():
             index_entries(lock_entries(batch))
         yield len(batch)
 
 
-def lock_entries(keys: list[UUID]) -> QuerySet[CatalogEntry]:
+def lock_entries(entry_ids: list[UUID]) -> QuerySet[CatalogEntry]:
     """Lock the entries before they are read, so that their latest state is indexed."""
-    entries = CatalogEntry.objects.filter(pk__in=keys)
+    entries = CatalogEntry.objects.filter(pk__in=entry_ids)
     # bool() runs the query.
     bool(entries.select_for_update().only("pk").order_by("pk"))
     return entries

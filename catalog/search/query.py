@@ -22,8 +22,8 @@ SORT_COLUMNS = {
     "agentName_asc": ("entry_name", "entry_id", "name", "kind", "capability_id"),
 }
 SORTS = [("name_asc", "Capability"), ("agentName_asc", "Agent")]
-# The columns to read for the fields of a result.
-RESULT_COLUMNS = {
+# The columns to read for the fields of an item.
+ITEM_COLUMNS = {
     "kind": "kind",
     "name": "capability__name",
     "description": "capability__description",
@@ -38,7 +38,7 @@ RESULT_COLUMNS = {
     "latency_ms": "entry__latency_ms",
 }
 # In the order in which the API returns them.
-RESULT_FIELDS = (
+ITEM_FIELDS = (
     "kind",
     "name",
     "description",
@@ -80,8 +80,8 @@ class SearchPage:
     items: list[dict[str, Any]]
 
 
-class Unindexed(Func):
-    """A column for which SQLite must not use an index, which would be slower."""
+class FilterWithoutIndex(Func):
+    """A column to filter by, without an index on SQLite, where that is faster."""
 
     template = "%(expressions)s"
 
@@ -89,8 +89,8 @@ class Unindexed(Func):
         return self.as_sql(compiler, connection, template="+%(expressions)s", **context)
 
 
-class Unordered(Func):
-    """A sort column that databases must sort by, without reading an index in order."""
+class SortWithoutIndex(Func):
+    """A column to sort by, without reading the rows in the order of an index."""
 
     template = "(%(expressions)s || '')"
 
@@ -104,18 +104,20 @@ def search_capabilities(query: SearchQuery, limit: int, offset: int = 0) -> Sear
         rows = list(matches[: SMALL_RESULT_LIMIT + 1])
         if len(rows) <= SMALL_RESULT_LIMIT:
             # Python's order of strings is that of the database: by code point.
-            keys = [UUID(row[-1]) for row in sorted(rows)[offset : offset + limit]]
-            return SearchPage(len(rows), fetch_items(keys))
+            page_rows = sorted(rows)[offset : offset + limit]
+            capability_ids = [UUID(row[-1]) for row in page_rows]
+            return SearchPage(len(rows), fetch_items(capability_ids))
     total = filter_rows(query).count()
-    return SearchPage(total, fetch_items(fetch_page_keys(query, total, limit, offset)))
+    capability_ids = fetch_page_ids(query, total, limit, offset)
+    return SearchPage(total, fetch_items(capability_ids))
 
 
 def get_sort_expression(name: str) -> str | Cast:
-    """Return a column to sort by; keys as text: the same order, but faster."""
+    """Return a column to sort by; IDs as text: the same order, but faster."""
     return Cast(name, CharField()) if name.endswith("_id") else name
 
 
-def fetch_page_keys(
+def fetch_page_ids(
     query: SearchQuery, total: int, limit: int, offset: int
 ) -> list[UUID]:
     """Return the capability IDs of a page of a large result."""
@@ -123,12 +125,14 @@ def fetch_page_keys(
         return []
     first_column, *other_columns = SORT_COLUMNS[query.sort]
     if is_sorting_faster(query, total, offset + limit):
-        rows = filter_rows(query).order_by(Unordered(first_column), *other_columns)
+        rows = filter_rows(query).order_by(
+            SortWithoutIndex(first_column), *other_columns
+        )
     else:
         rows = filter_rows_in_order(query).order_by(first_column, *other_columns)
-    # The indexes contain all these columns, so that no skipped row is read.
-    keys = rows.values_list("capability_id", flat=True)
-    return list(keys[offset : offset + limit])
+    # All these columns are in the index, so the rows before the offset are not read.
+    capability_ids = rows.values_list("capability_id", flat=True)
+    return list(capability_ids[offset : offset + limit])
 
 
 def count_by_kind(q: str) -> dict[str, int]:
@@ -139,9 +143,10 @@ def count_by_kind(q: str) -> dict[str, int]:
 
 
 def is_sorting_faster(query: SearchQuery, total: int, row_count: int) -> bool:
-    """Return whether sorting all matches beats reading rows in order.
+    """Return whether sorting all matches is faster than reading rows in order.
 
-    Reading in order stops after `row_count` matches, but also reads the rows between.
+    Reading in order stops after `row_count` matches, but also reads all rows that do
+    not match and come before the last of them.
     """
     if not parse_terms(query.q):
         return False
@@ -157,14 +162,14 @@ def filter_rows(query: SearchQuery) -> QuerySet[SearchRow]:
     terms = parse_terms(query.q)
     if not terms:
         return filter_kinds(query)
-    rows = SearchRow.objects.alias(unindexed_kind=Unindexed("kind"))
+    rows = SearchRow.objects.alias(unindexed_kind=FilterWithoutIndex("kind"))
     return filter_terms(rows.filter(unindexed_kind__in=query.kinds), terms, "id")
 
 
 def filter_rows_in_order(query: SearchQuery) -> QuerySet[SearchRow]:
-    """Return the same rows, but checked one by one while an index is read in order."""
+    """Return the rows that contain every term, to be read in the order of an index."""
     rows = SearchRow.objects.alias(
-        unindexed_kind=Unindexed("kind"), unindexed_id=Unindexed("id")
+        unindexed_kind=FilterWithoutIndex("kind"), unindexed_id=FilterWithoutIndex("id")
     )
     if query.kind:
         rows = rows.filter(kind=query.kind)
@@ -174,13 +179,16 @@ def filter_rows_in_order(query: SearchQuery) -> QuerySet[SearchRow]:
 
 
 def filter_terms(
-    rows: QuerySet[SearchRow], terms: list[str], key: str
+    rows: QuerySet[SearchRow], terms: list[str], id_column: str
 ) -> QuerySet[SearchRow]:
-    """Keep rows with all terms, using the text index for the terms it supports."""
+    """Keep rows with all terms, using the text index for the terms it supports.
+
+    `id_column` is compared with the row IDs that SQLite's text index returns.
+    """
     if connection.vendor == "sqlite":
         indexed = [term for term in terms if len(term) >= TRIGRAM_LENGTH]
         if indexed:
-            rows = rows.filter(**{f"{key}__in": build_fts_subquery(indexed)})
+            rows = rows.filter(**{f"{id_column}__in": build_fts_subquery(indexed)})
     else:
         indexed = [term for term in terms if INDEXABLE_TERM.search(term)]
         for term in indexed:
@@ -192,7 +200,7 @@ def filter_terms(
 
 
 def build_fts_subquery(terms: list[str]) -> RawSQL:
-    """Return a subquery for the keys of SQLite's rows with all these terms.
+    """Return a subquery for the IDs of SQLite's rows with all these terms.
 
     Each term is quoted, so that none of its characters is an operator of FTS5.
     """
@@ -201,16 +209,16 @@ def build_fts_subquery(terms: list[str]) -> RawSQL:
     return RawSQL(subquery, [phrases])  # noqa: S611 - a constant
 
 
-def fetch_items(keys: list[UUID]) -> list[dict[str, Any]]:
-    """Return the results for these capability IDs, in the same order."""
-    rows = SearchRow.objects.filter(capability__in=keys)
-    values = rows.values_list("capability_id", *RESULT_COLUMNS.values())
-    by_key = {row[0]: dict(zip(RESULT_COLUMNS, row[1:], strict=True)) for row in values}
-    return [build_item(by_key[key]) for key in keys if key in by_key]
+def fetch_items(capability_ids: list[UUID]) -> list[dict[str, Any]]:
+    """Return the items for these capability IDs, in the same order."""
+    rows = SearchRow.objects.filter(capability__in=capability_ids)
+    values = rows.values_list("capability_id", *ITEM_COLUMNS.values())
+    by_id = {row[0]: dict(zip(ITEM_COLUMNS, row[1:], strict=True)) for row in values}
+    return [build_item(by_id[pk]) for pk in capability_ids if pk in by_id]
 
 
 def build_item(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a result, which has the same fields for every kind."""
+    """Return an item, which has the same fields for every kind."""
     properties = row["properties"]
     kind = kinds.get(row["kind"])
     list_properties = kind.list_properties if kind else ()
@@ -220,4 +228,4 @@ def build_item(row: dict[str, Any]) -> dict[str, Any]:
     row["provider_url"] = row["provider_url"] or None
     row["health_state"] = row["status"]
     row["latency_ms"] = row["latency_ms"] or 0
-    return {name: row[name] for name in RESULT_FIELDS}
+    return {name: row[name] for name in ITEM_FIELDS}

@@ -19,7 +19,7 @@ from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
 from catalog.search.indexer import index_entries
-from catalog.search.query import RESULT_FIELDS
+from catalog.search.query import ITEM_FIELDS
 from tests.api_errors import assert_error_response
 from tests.factories import (
     CapabilityFactory,
@@ -499,4 +499,4 @@ def test_60_capabilities_take_as_many_queries_as_3(viewer, url, expected):
 
 
 def test_serializer_declares_exactly_the_fields_of_search_rows():
-    assert tuple(CapabilityInstanceSerializer().fields) == RESULT_FIELDS
+    assert tuple(CapabilityInstanceSerializer().fields) == ITEM_FIELDS

@@ -42,7 +42,7 @@ class FolderReader(Protocol):
     def iter_items(self, folders: list[Path]) -> Iterable[ImportItem]:
         """Yield one item for each of these folders."""
 
-    def owns_file(self, file: Path, folder: Path) -> bool:
+    def is_part_of_agent(self, file: Path, folder: Path) -> bool:
         """Return whether a file below such a folder is part of its agent."""
 
 
@@ -78,7 +78,7 @@ def is_in_read_folder(
 ) -> bool:
     """Return whether a file is part of an agent that a folder reader imports."""
     return any(
-        reader.owns_file(file, folder)
+        reader.is_part_of_agent(file, folder)
         for reader, folders in folders_by_reader
         for folder in folders.intersection(file.parents)
     )
@@ -101,10 +101,10 @@ def find_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     files = (file for file in path.rglob("*") if file.suffix in SUFFIXES)
-    return sorted(file for file in files if file.is_file() and may_define_agent(file))
+    return sorted(file for file in files if file.is_file() and can_define_agent(file))
 
 
-def may_define_agent(path: Path) -> bool:
+def can_define_agent(path: Path) -> bool:
     """Return whether a file may hold a definition: most Markdown files do not."""
     if path.suffix != ".md":
         return True

@@ -99,7 +99,7 @@ class EnvelopesView(CatalogAPIMixin, APIView):
         ],
     )
     def post(self, request: Request) -> Response:
-        """Process one envelope and return the responses.
+        """Process a greeting, whois request or capability and return the responses.
 
         Whois requests need the Viewer role. Envelopes that change the catalog need
         the Editor role.

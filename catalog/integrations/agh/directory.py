@@ -37,7 +37,7 @@ from ...models import (
 PROTOCOL = "agh"
 AGENTLENS_CARD = PeerCard(peer_id=AGENTLENS_PEER_ID, display_name="AgentLens")
 # The JSON text of a document; without the transform it would be parsed again.
-TEXT = KeyTextTransform("text", "properties")
+DOCUMENT_TEXT = KeyTextTransform("text", "properties")
 # Small, because the cards and documents of peers may be large.
 PEER_BATCH_SIZE = 50
 # With more names than this, all documents are read instead of filtering by name.
@@ -46,10 +46,10 @@ FILTERED_NAMES_LIMIT = 500
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer that AgentLens answers for.
+    """A peer for which AgentLens sends responses.
 
     Its card lists the capabilities from its greeting, from transfers and from files,
-    but never a privilege, which only the peer itself can prove.
+    except a privileged one, which only the peer itself can prove.
     """
 
     channel: str
@@ -86,7 +86,7 @@ class Peer:
 
     def get_capability(self, name: str) -> AGHCapability | None:
         """Return a capability with its document; announced ones come before files."""
-        rows = filter_with_document([self]).filter(name=name)
+        rows = get_capabilities_with_document([self]).filter(name=name)
         by_agent_type = {row.agent_type_id: row for row in rows}
         for agent_type_id in self.agent_type_ids:
             if row := by_agent_type.get(agent_type_id):
@@ -94,7 +94,7 @@ class Peer:
         return None
 
 
-def filter_with_document(peers: list[Peer]) -> CapabilityQuerySet:
+def get_capabilities_with_document(peers: list[Peer]) -> CapabilityQuerySet:
     agent_type_ids = [pk for peer in peers for pk in peer.agent_type_ids]
     rows = Capability.objects.filter(
         agent_type__in=agent_type_ids, kind=AGHCapability.kind
@@ -120,10 +120,10 @@ def fetch_document_texts(
     if not request.include_documents:
         return {}
     names = {name for peer in peers for name in peer.get_requested_names(request)}
-    rows = filter_with_document(peers)
+    rows = get_capabilities_with_document(peers)
     if len(names) <= FILTERED_NAMES_LIMIT:
         rows = rows.filter(name__in=names)
-    values = rows.values_list("agent_type", "name", TEXT)
+    values = rows.values_list("agent_type", "name", DOCUMENT_TEXT)
     return {(agent_type_id, name): text for agent_type_id, name, text in values}
 
 
@@ -198,11 +198,13 @@ def iter_present_peers(channel: str, query: str) -> Iterator[Peer]:
     }
     for entry in in_channel.iterator(chunk_size=PEER_BATCH_SIZE):
         files_entry = files_by_peer_id.pop(get_peer_id(entry), None)
-        yield from match_peer(query, entry, files_entry)
-    only_files = [entry.pk for entry in files_by_peer_id.values()]
-    remaining = from_files.filter(pk__in=only_files)
+        if peer := find_matching_peer(query, entry, files_entry):
+            yield peer
+    remaining_ids = [entry.pk for entry in files_by_peer_id.values()]
+    remaining = from_files.filter(pk__in=remaining_ids)
     for entry in remaining.iterator(chunk_size=PEER_BATCH_SIZE):
-        yield from match_peer(query, entry)
+        if peer := find_matching_peer(query, entry):
+            yield peer
     if AGENTLENS_CARD.matches_query(query):
         yield Peer(channel, AGENTLENS_CARD)
 
@@ -212,10 +214,10 @@ def get_peer_id(entry: CatalogEntry) -> str:
     return entry.agent_type.endpoint.rpartition("/")[2].rpartition(":")[2]
 
 
-def match_peer(
+def find_matching_peer(
     query: str, entry: CatalogEntry, files_entry: CatalogEntry | None = None
-) -> Iterator[Peer]:
-    """Yield the peer if it matches the query; only likely matches are parsed."""
+) -> Peer | None:
+    """Return the peer if it matches the query; only likely matches are parsed."""
     raw = entry.agent_type.definition
     entries = [entry, files_entry] if files_entry else [entry]
     is_capability_name = any(
@@ -227,7 +229,8 @@ def match_peer(
     if is_capability_name or query.encode() in raw or b"\\" in raw:
         peer = Peer.from_entries(entry, files_entry)
         if peer.card.matches_query(query):
-            yield peer
+            return peer
+    return None
 
 
 def get_peer_entries() -> CatalogEntryQuerySet:

@@ -41,7 +41,7 @@ from capabilities.protocols.agh import (
 from ...health import ProbeOutcome, record_probe
 from ...ingestion import Definition, ProbeTiming, ingest, lock_agent
 from ...models import CatalogEntry, compute_agent_key
-from .directory import PROTOCOL, TEXT, find_entry, find_peer
+from .directory import DOCUMENT_TEXT, PROTOCOL, find_entry, find_peer
 from .models import Greeting, SeenEnvelope
 from .responder import build_not_target_error, iter_responses
 
@@ -55,7 +55,7 @@ CATALOG_ITEMS_PATH = member_path(member_path("$.ext", CATALOG_KEY), "capabilitie
 def process_envelope(envelope: Envelope) -> list[Envelope]:
     """Store the card or document of an envelope; return responses to a whois request.
 
-    Raises EnvelopeError if the envelope is rejected.
+    Raise EnvelopeError if the envelope is rejected.
     """
     if envelope.sender == AGENTLENS_PEER_ID:
         raise malformed_error("must not be the ID of AgentLens", "$.from")
@@ -92,7 +92,7 @@ def store_card(envelope: Envelope, card: PeerCard) -> None:
     documents = read_catalog(envelope.ext) if envelope.is_response else None
     capability_ids = (document.id for document in documents or ())
     require_proof(capability_ids, envelope.proof, CATALOG_ITEMS_PATH)
-    capabilities = build_catalog_capabilities(documents or ())
+    capabilities = build_document_capabilities(documents or ())
     if "channel" in card.raw:
         raise malformed_error("is reserved by AgentLens", f"{CARD_PATH}.channel")
     lock_agent(
@@ -113,10 +113,13 @@ def store_card(envelope: Envelope, card: PeerCard) -> None:
     record_presence(entry, sent_at)
 
 
-def build_catalog_capabilities(
+def build_document_capabilities(
     documents: tuple[CapabilityDocument, ...],
 ) -> list[AGHCapability]:
-    """Return the records of a catalog's documents; raises EnvelopeError."""
+    """Return the records of the documents in a peer's capability catalog.
+
+    Raise EnvelopeError if one cannot be stored.
+    """
     return [
         check_record(
             AGHCapability.from_document(document, path=f"{CATALOG_ITEMS_PATH}[{index}]")
@@ -149,7 +152,7 @@ def restore_narrowed_card(card: PeerCard, entry: CatalogEntry | None) -> PeerCar
 
 
 def record_envelope(envelope: Envelope) -> None:
-    """Remember the envelope; raises EnvelopeError if it was received before."""
+    """Remember the envelope; raise EnvelopeError if it was received before."""
     try:
         with transaction.atomic():
             SeenEnvelope.objects.create(
@@ -186,7 +189,9 @@ def check_documents_limit(
         return
     replaced = [capability.name for capability in capabilities]
     other_capabilities = entry.agent_type.capabilities.exclude(name__in=replaced)
-    stored = other_capabilities.aggregate(total=Sum(Length(TEXT)))["total"] or 0
+    stored = (
+        other_capabilities.aggregate(total=Sum(Length(DOCUMENT_TEXT)))["total"] or 0
+    )
     if stored + added > PEER_DOCUMENTS_LIMIT:
         message = (
             "would make the documents of this peer longer than"
@@ -239,7 +244,7 @@ def collect_relay_members(envelope: Envelope) -> Document:
 
 
 def check_record(record: AGHCapability) -> AGHCapability:
-    """Return the record; raises EnvelopeError if it cannot be stored."""
+    """Return the record; raise EnvelopeError if it cannot be stored."""
     for message in record.validate():
         raise malformed_error(message, record.path)
     return record

@@ -1,4 +1,4 @@
-"""Import AGH peers from the capability catalogs in agent directories."""
+"""Import AGH peers from the capability catalogs in agent folders."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -29,35 +29,35 @@ CATALOG_NAMES = f"{', '.join(CATALOG_FILES)} or files in {CATALOG_DIRECTORY}/"
 
 
 class LocalCatalogReader:
-    """Finds and imports the directories in which AGH agents keep their capabilities."""
+    """Finds and imports the folders in which AGH agents keep their capabilities."""
 
     protocol = PROTOCOL
 
     def find_folders(self, path: Path) -> list[Path]:
-        """Return the agent directories at or below a path."""
+        """Return the agent folders at or below a path."""
         is_file = path.name in CATALOG_FILES
-        is_folder = path.name == CATALOG_DIRECTORY and has_catalog(path.parent)
-        if is_file or is_folder:
+        is_capabilities_folder = path.name == CATALOG_DIRECTORY and has_catalog(
+            path.parent
+        )
+        if is_file or is_capabilities_folder:
             return [path.parent]
         if not path.is_dir():
             return []
         subfolders = sorted(folder for folder in path.rglob("*") if folder.is_dir())
-        return [folder for folder in (path, *subfolders) if is_agent_directory(folder)]
+        return [folder for folder in (path, *subfolders) if is_agent_folder(folder)]
 
     def iter_items(self, folders: list[Path]) -> Iterator[ImportItem]:
         """Yield one item per folder; folders with the same name fail to import."""
         by_peer_id: dict[str, list[Path]] = defaultdict(list)
         for folder in folders:
             by_peer_id[get_peer_id(folder)].append(folder)
-        for same_id in by_peer_id.values():
-            for folder in same_id:
-                conflicts = [other for other in same_id if other != folder]
-                yield ImportItem(
-                    str(folder), partial(import_directory, folder, conflicts)
-                )
+        for folders_of_peer in by_peer_id.values():
+            for folder in folders_of_peer:
+                conflicts = [path for path in folders_of_peer if path != folder]
+                yield ImportItem(str(folder), partial(import_folder, folder, conflicts))
 
-    def owns_file(self, file: Path, folder: Path) -> bool:
-        """Return whether a file belongs to the catalog of an agent directory.
+    def is_part_of_agent(self, file: Path, folder: Path) -> bool:
+        """Return whether a file belongs to the catalog of an agent folder.
 
         This includes files in the capabilities folder that AGH itself ignores.
         """
@@ -65,36 +65,35 @@ class LocalCatalogReader:
         return is_catalog_file or folder / CATALOG_DIRECTORY in file.parents
 
 
-def is_agent_directory(folder: Path) -> bool:
+def is_agent_folder(folder: Path) -> bool:
     """Return whether a folder has a catalog, or an emptied one of a known peer."""
     if has_catalog(folder):
         return True
-    return (folder / CATALOG_DIRECTORY).is_dir() and is_known_from_files(folder)
+    return (folder / CATALOG_DIRECTORY).is_dir() and is_imported(folder)
 
 
-def import_directory(directory: Path, conflicts: Iterable[Path] = ()) -> IngestResult:
-    """Import the peer whose local catalog this directory contains.
+def import_folder(folder: Path, conflicts: Iterable[Path] = ()) -> IngestResult:
+    """Import the peer whose local catalog this folder contains.
 
-    `conflicts` are directories of the same name. They would be the same peer, so the
+    `conflicts` are folders with the same name. They would be the same peer, so the
     import fails with ImportFailed, as it does for an invalid or missing catalog.
     """
     if conflicts:
-        names = ", ".join(map(str, conflicts))
-        raise import_error(
-            directory,
-            f"has the same name as {names}; the name is the peer ID, so rename all but"
-            " one",
+        conflicting_paths = ", ".join(map(str, conflicts))
+        message = (
+            f"has the same name as {conflicting_paths}; the name is the peer ID, so"
+            " rename all but one"
         )
+        raise build_import_error(folder, [message])
     try:
-        documents = read_local_catalog(directory)
+        documents = read_local_catalog(folder)
     except LocalCatalogError as error:
         raise ImportFailed(str(error)) from error
     if documents is None:
-        raise import_error(
-            directory, f"contains no capability catalog: {CATALOG_NAMES}"
-        )
+        message = f"contains no capability catalog: {CATALOG_NAMES}"
+        raise build_import_error(folder, [message])
     briefs = [CapabilityBrief(document.id, document.summary) for document in documents]
-    card = PeerCard(peer_id=get_peer_id(directory)).with_capabilities(briefs)
+    card = PeerCard(peer_id=get_peer_id(folder)).with_capabilities(briefs)
     capabilities = [AGHCapability.from_document(document) for document in documents]
     messages = [
         f"{capability.name} {message}"
@@ -102,19 +101,20 @@ def import_directory(directory: Path, conflicts: Iterable[Path] = ()) -> IngestR
         for message in capability.validate()
     ]
     if messages:
-        raise import_error(directory, *messages)
+        raise build_import_error(folder, messages)
     definition = build_card_definition("", card, capabilities)
     return ingest(replace(definition, source=Source.CONFIG, replaces_capabilities=True))
 
 
-def import_error(directory: Path, *messages: str) -> ImportFailed:
-    problems = [LocalProblem(directory, "$", message) for message in messages]
+def build_import_error(folder: Path, messages: list[str]) -> ImportFailed:
+    problems = [LocalProblem(folder, "$", message) for message in messages]
     return ImportFailed("\n".join(map(str, problems)))
 
 
-def get_peer_id(directory: Path) -> str:
-    return directory.resolve().name.lower()
+def get_peer_id(folder: Path) -> str:
+    return folder.resolve().name.lower()
 
 
-def is_known_from_files(directory: Path) -> bool:
-    return find_entry("", get_peer_id(directory)) is not None
+def is_imported(folder: Path) -> bool:
+    """Return whether a peer with the name of the folder was imported from files."""
+    return find_entry("", get_peer_id(folder)) is not None

@@ -35,7 +35,7 @@ RESPONSES_LIMIT, RESPONSES_BYTES_LIMIT = 1000, 16 * 1_048_576
 def iter_responses(request: Envelope) -> Iterator[Envelope]:
     """Yield one whois response from each matching peer, in that peer's name.
 
-    Raises EnvelopeError if the request is addressed to an unknown peer.
+    Raise EnvelopeError if the request is addressed to an unknown peer.
     """
     if request.to:
         yield build_direct_response(request)
@@ -82,7 +82,7 @@ def build_response(
     documents: list[CapabilityDocument],
     catalog_request: CatalogRequest,
 ) -> Envelope:
-    """Build a whois response; raises EnvelopeTooLarge if it exceeds the limit."""
+    """Build a whois response; raise EnvelopeTooLarge if it exceeds the limit."""
     try:
         return build_envelope(
             MessageKind.WHOIS,
@@ -99,7 +99,7 @@ def build_response(
 def build_transfer(peer: Peer, capability_id: str) -> Document | None:
     """Build an envelope that transfers a document and its stored relay members.
 
-    Returns None if the full document is not in the catalog. Raises EnvelopeTooLarge
+    Return None if the full document is not in the catalog. Raise EnvelopeTooLarge
     if the envelope exceeds the size limit.
     """
     record = peer.get_capability(capability_id)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from capabilities.protocols.agh.cards import PEER_CARD_MEMBERS
 from capabilities.protocols.agh.documents import WIRE_MEMBERS
 from capabilities.protocols.agh.envelopes import ENVELOPE_MEMBERS
-from catalog.integrations.agh.local_files import import_directory
+from catalog.integrations.agh.local_files import import_folder
 from catalog.integrations.agh.models import SeenEnvelope
 from catalog.models import CatalogEntry
 from tests.capabilities.protocols.agh.test_round_trips import exts
@@ -111,7 +111,7 @@ def test_transfer_of_document_from_files_has_requested_channel(editor, tmp_path)
     document = without_members(build_document("a"), {"digest"})
     path = tmp_path / "designer" / "capabilities.json"
     path.write_text(json.dumps({"capabilities": [document]}))
-    import_directory(tmp_path / "designer")
+    import_folder(tmp_path / "designer")
     transfer = fetch_transfer(editor, "a", channel="builders")
 
     assert transfer["channel"] == "builders"

@@ -5,7 +5,7 @@ from asgiref.sync import async_to_sync
 
 from catalog.health.scheduler import Prober
 from catalog.integrations.agh.directory import find_peer
-from catalog.integrations.agh.local_files import import_directory
+from catalog.integrations.agh.local_files import import_folder
 from catalog.models import CatalogEntry, Source, Status
 from tests.catalog.integrations.agh.agh import (
     build_catalog_request_ext,
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.django_db(transaction=True)
 def test_peer_from_files_is_declared_and_never_probed(tmp_path):
     write_local_catalog(tmp_path / "designer", build_document("a"))
-    entry = import_directory(tmp_path / "designer").entry
+    entry = import_folder(tmp_path / "designer").entry
     async_to_sync(Prober().probe_all_due)()
 
     entry.refresh_from_db()
@@ -42,7 +42,7 @@ def test_peer_from_files_is_declared_and_never_probed(tmp_path):
 
 def test_peer_from_files_has_unverified_documents(tmp_path):
     write_local_catalog(tmp_path / "designer", build_document("b"), build_document("a"))
-    import_directory(tmp_path / "designer")
+    import_folder(tmp_path / "designer")
 
     properties = get_capabilities(channel="")["a"]
     assert properties["digest"] == build_document("a")["digest"]
@@ -56,7 +56,7 @@ def test_greeting_peer_from_files_is_one_peer_with_merged_capabilities(
     tmp_path, editor
 ):
     write_local_catalog(tmp_path / "designer", build_document("a"), build_document("b"))
-    import_directory(tmp_path / "designer")
+    import_folder(tmp_path / "designer")
     document = build_document("b", summary="Does it better.")
     receive_envelopes(build_greet("b", "c"), build_transfer(document))
 
@@ -83,9 +83,9 @@ def test_greeting_peer_from_files_is_one_peer_with_merged_capabilities(
 
 def test_importing_files_removes_capabilities_no_longer_in_them(tmp_path):
     write_local_catalog(tmp_path / "designer", build_document("a"), build_document("b"))
-    import_directory(tmp_path / "designer")
+    import_folder(tmp_path / "designer")
     write_local_catalog(tmp_path / "designer", build_document("b"))
-    import_directory(tmp_path / "designer")
+    import_folder(tmp_path / "designer")
 
     assert set(get_capabilities(channel="")) == {"b"}
 
@@ -99,7 +99,7 @@ def test_greeting_peer_in_channel_local_is_not_declared():
 
 def test_peers_from_files_respond_in_any_channel(tmp_path):
     write_local_catalog(tmp_path / "coder", build_document("a"))
-    import_directory(tmp_path / "coder")
+    import_folder(tmp_path / "coder")
 
     assert get_responders("a") == get_responders("a", channel="elsewhere") == ["coder"]
     (response,) = send_whois(

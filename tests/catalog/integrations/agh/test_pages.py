@@ -5,7 +5,7 @@ import json
 import pytest
 
 from capabilities.protocols.agh.errors import EnvelopeError
-from catalog.integrations.agh.local_files import import_directory
+from catalog.integrations.agh.local_files import import_folder
 from tests.catalog.integrations.agh.agh import (
     WRONG_DIGEST,
     build_card,
@@ -64,7 +64,7 @@ def test_peer_page_shows_document(get_page):
 
 def test_peer_page_shows_digest_of_files_as_not_given(get_page, tmp_path):
     write_local_catalog(tmp_path / "designer", build_document("a"))
-    import_directory(tmp_path / "designer")
+    import_folder(tmp_path / "designer")
     page = get_page("")
 
     assert "Verified" not in page

@@ -53,14 +53,14 @@ class TokenForm(ModelForm):
 @admin.register(AuthToken)
 class TokenAdmin(ModelAdmin):
     form = TokenForm
-    list_display = ["user", "starts_with", "created", "expiry"]
+    list_display = ["user", "token_prefix", "created", "expiry"]
     list_select_related = ["user"]
     list_filter = ["user"]
     search_fields = ["user__username"]
     date_hierarchy = "created"
 
     @admin.display(description="Starts with")
-    def starts_with(self, token: AuthToken) -> str:
+    def token_prefix(self, token: AuthToken) -> str:
         return f"{token.token_key[:8]}…"
 
     def has_change_permission(

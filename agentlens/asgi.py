@@ -22,7 +22,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentlens.settings")
 wsgi = get_wsgi_application()
 
 # These modules need the apps that `get_wsgi_application` has loaded.
-from catalog.events import attach_loop  # noqa: E402
+from catalog.events import register_event_loop  # noqa: E402
 
 from .lifespan import lifespan  # noqa: E402
 from .request_bodies import buffer_request_body  # noqa: E402
@@ -37,7 +37,7 @@ http_app: ASGI3Application = buffer_request_body(wsgi_app)
 async def application(
     scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
 ) -> None:
-    attach_loop()
+    register_event_loop()
     if scope["type"] == "lifespan":
         await lifespan(receive, send)
     elif scope["type"] == "websocket":

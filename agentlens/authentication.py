@@ -46,7 +46,7 @@ def build_user_query(vendor: str) -> str:
 
 
 class BearerAuthentication(TokenAuthentication):
-    """Accept tokens created by `agentlens token create`."""
+    """Accepts tokens created by `agentlens token create`."""
 
     def authenticate_credentials(self, token: bytes) -> tuple[User, None]:
         """Return the token's user; raise AuthenticationFailed for a bad token.

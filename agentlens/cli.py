@@ -330,8 +330,8 @@ def demo(remove: bool, first_start: bool) -> None:
 def search(query: str, kind: str, sort: str, limit: int, as_json: bool) -> None:
     """Find capabilities of reachable agents.
 
-    Returns the same results as the capabilities page and the API. Every word of QUERY
-    must occur in the name, description or tags. Put a phrase in double quotes.
+    The results are the same as on the capabilities page and in the API. Every word of
+    QUERY must occur in the name, description or tags. Put a phrase in double quotes.
     Without QUERY, all capabilities are listed.
     """
     from catalog.filters import CapabilitySearchForm

@@ -7,7 +7,7 @@ current_request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
 class RequestIdFilter(logging.Filter):
-    """Add the ID of the current request to every log record."""
+    """Adds the ID of the current request to every log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         # Django logs some responses after the request, when the variable is reset.

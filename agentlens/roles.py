@@ -75,7 +75,7 @@ def sync_roles(apps: Apps = apps, **kwargs: Any) -> None:
 
 
 class RolesBackend(ModelBackend):
-    """Read direct and group permissions in one query instead of Django's two."""
+    """Reads direct and group permissions in one query instead of Django's two."""
 
     def get_all_permissions(self, user_obj: Any, obj: Model | None = None) -> set[str]:
         is_regular = user_obj.is_active and not user_obj.is_anonymous
@@ -90,7 +90,7 @@ class RolesBackend(ModelBackend):
 
 
 class AnonymousReadBackend(BaseBackend):
-    """Grant read access to everyone if `AGENTLENS_ANONYMOUS_READ` is on."""
+    """Grants read access to everyone if `AGENTLENS_ANONYMOUS_READ` is on."""
 
     def has_perm(
         self,

@@ -8,16 +8,35 @@ from rest_framework.request import Request
 JSONObject = dict[str, Any]
 
 ERROR_CODES = (
-    *("INVALID_PARAMETER", "INVALID_KEY", "INVALID_BODY", "URL_NOT_ALLOWED"),
-    *("INVALID_CAPABILITY_NAME", "INVALID_AGENT_ID", "INVALID_VERSION"),
-    *("NOT_AUTHENTICATED", "PERMISSION_DENIED"),
-    *("NOT_FOUND", "ENTRY_NOT_FOUND", "CAPABILITY_NOT_FOUND", "AGENT_NOT_FOUND"),
-    *("REGISTRATION_NOT_FOUND", "PEER_NOT_FOUND", "METHOD_NOT_ALLOWED"),
-    *("CONFLICT", "DUPLICATE_REGISTRATION"),
-    *("BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"),
-    *("INVALID_DEFINITION", "PROTOCOL_NOT_DETECTED", "ROUTING_STRATEGY_INVALID"),
-    *("METADATA_FILTER_INVALID", "VERIFICATION_FAILED", "RATE_LIMITED"),
-    *("FETCH_FAILED", "FETCH_TIMEOUT", "INTERNAL_ERROR"),
+    "INVALID_PARAMETER",
+    "INVALID_KEY",
+    "INVALID_BODY",
+    "URL_NOT_ALLOWED",
+    "INVALID_CAPABILITY_NAME",
+    "INVALID_AGENT_ID",
+    "INVALID_VERSION",
+    "NOT_AUTHENTICATED",
+    "PERMISSION_DENIED",
+    "NOT_FOUND",
+    "ENTRY_NOT_FOUND",
+    "CAPABILITY_NOT_FOUND",
+    "AGENT_NOT_FOUND",
+    "REGISTRATION_NOT_FOUND",
+    "PEER_NOT_FOUND",
+    "METHOD_NOT_ALLOWED",
+    "CONFLICT",
+    "DUPLICATE_REGISTRATION",
+    "BODY_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE",
+    "INVALID_DEFINITION",
+    "PROTOCOL_NOT_DETECTED",
+    "ROUTING_STRATEGY_INVALID",
+    "METADATA_FILTER_INVALID",
+    "VERIFICATION_FAILED",
+    "RATE_LIMITED",
+    "FETCH_FAILED",
+    "FETCH_TIMEOUT",
+    "INTERNAL_ERROR",
 )
 ERROR_SCHEMA = {
     "type": "object",
@@ -136,7 +155,7 @@ EVENT_STREAM = {
 }
 
 
-def document_streams(
+def add_event_streams(
     result: JSONObject,
     generator: SchemaGenerator,
     request: Request | None,
@@ -147,7 +166,7 @@ def document_streams(
     return result
 
 
-def document_errors(
+def add_error_responses(
     result: JSONObject,
     generator: SchemaGenerator,
     request: Request | None,

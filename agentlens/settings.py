@@ -307,8 +307,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "agentlens.schema.document_streams",
-        "agentlens.schema.document_errors",
+        "agentlens.schema.add_event_streams",
+        "agentlens.schema.add_error_responses",
     ],
     "ENUM_NAME_OVERRIDES": {
         "StatusEnum": "catalog.models.Status",

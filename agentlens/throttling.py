@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class WriteThrottle(UserRateThrottle):
-    """Limit the writes of each user per minute; reads are not limited."""
+    """Limits the writes of each user per minute; reads are not limited."""
 
     scope = "write"
     # Set by SimpleRateThrottle from the rate, in seconds.

@@ -83,7 +83,9 @@ def has_middleware(required: type) -> bool:
 @register(Tags.templates, "catalog")
 def check_templates(**options: Any) -> list[CheckMessage]:
     """Check that a template engine can render the pages of the catalog (E004)."""
-    engines = [engine for engine in settings.TEMPLATES if loads_app_templates(engine)]
+    engines = [
+        engine for engine in settings.TEMPLATES if can_load_app_templates(engine)
+    ]
     if any(has_context_processors(engine) for engine in engines):
         return []
     processors = ", ".join(REQUIRED_CONTEXT_PROCESSORS)
@@ -92,7 +94,7 @@ def check_templates(**options: Any) -> list[CheckMessage]:
     return [Error(text, hint=hint, id="catalog.E004")]
 
 
-def loads_app_templates(engine: dict[str, Any]) -> bool:
+def can_load_app_templates(engine: dict[str, Any]) -> bool:
     is_django = engine.get("BACKEND", "").endswith("DjangoTemplates")
     loaders = engine.get("OPTIONS", {}).get("loaders")
     return is_django and bool(engine.get("APP_DIRS") or loaders)

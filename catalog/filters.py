@@ -33,7 +33,7 @@ FEATURE_LIMIT = 20
 
 
 class CapabilitySearchForm(forms.Form):
-    """Validate the parameters of a capability search."""
+    """Validates the parameters of a capability search."""
 
     help_texts = {
         "q": "Search terms, all of which must occur in the name, description or tags."
@@ -62,7 +62,7 @@ class CapabilitySearchForm(forms.Form):
 
 
 class CommaSeparatedChoiceFilter(filters.BaseInFilter, filters.ChoiceFilter):
-    """Match any choice of a comma-separated list."""
+    """Matches any choice of a comma-separated list."""
 
     def filter(
         self, entries: CatalogEntryQuerySet, value: list[str] | None
@@ -80,7 +80,7 @@ class RepeatedChoiceField(MultipleChoiceField):
 
 
 class RepeatedChoiceFilter(filters.MultipleChoiceFilter):
-    """Match any choice of a repeatable parameter."""
+    """Matches any choice of a repeatable parameter."""
 
     field_class = RepeatedChoiceField
 
@@ -110,13 +110,13 @@ def is_feature_name(text: str) -> bool:
 
 
 class FeatureFilter(filters.Filter):
-    """Match entries that declare every given feature."""
+    """Matches entries that declare every given feature."""
 
     field_class = FeatureNamesField
 
 
 class CatalogEntryFilterSet(filters.FilterSet):
-    """Translate query parameters into calls of querysets and search."""
+    """Translates query parameters into calls of querysets and search."""
 
     q = filters.CharFilter(
         method="filter_q",

@@ -14,7 +14,7 @@ from catalog.events import (
     LiveConsumer,
     LiveStream,
     StateChanged,
-    query_parameters,
+    parse_query,
     send_to_group,
 )
 from catalog.models import Status
@@ -114,14 +114,14 @@ class RegistryEventsMixin(EventConsumerMixin):
         """Return what is wrong with the query string, or '' if it is valid."""
         if error := super().find_query_error(query):
             return error
-        for name in query_parameters(query).get("capability", []):
+        for name in parse_query(query).get("capability", []):
             if error := capability_name_error(name):
                 return f"capability {error}"
         return ""
 
     @cached_property
     def capabilities(self) -> set[str]:
-        return set(query_parameters(self.scope["query_string"]).get("capability", []))
+        return set(parse_query(self.scope["query_string"]).get("capability", []))
 
     def wants_event(self, content: dict[str, Any]) -> bool:
         capability = content["data"]["capability"]

@@ -16,10 +16,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EntryIngested:
-    """A definition was registered; `result` is "created", "updated" or "unchanged"."""
+    """A definition was registered; `outcome` is "created", "updated" or "unchanged"."""
 
     entry_id: UUID
-    result: str
+    outcome: str
 
 
 @dataclass(frozen=True, slots=True)

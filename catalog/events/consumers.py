@@ -30,8 +30,8 @@ class ServerLoop:
     loop: asyncio.AbstractEventLoop | None = None
 
 
-def attach_loop() -> None:
-    """Register the running loop, through which threads send to the sockets."""
+def register_event_loop() -> None:
+    """Register the running event loop, through which threads send to the sockets."""
     ServerLoop.loop = asyncio.get_running_loop()
 
 
@@ -55,9 +55,9 @@ def send_entry_event(event: EntryIngested | StateChanged | EntryRemoved) -> None
     match event:
         case StateChanged():
             send_to_group(CATALOG_GROUP, build_state_message(event))
-        case EntryIngested(result="created"):
+        case EntryIngested(outcome="created"):
             send_to_group(CATALOG_GROUP, {"type": "entry_added", "entry_id": entry_id})
-        case EntryIngested(result="updated"):
+        case EntryIngested(outcome="updated"):
             message = {"type": "definition_changed", "entry_id": entry_id}
             send_to_group(CATALOG_GROUP, message)
         case EntryRemoved():
@@ -79,7 +79,7 @@ def build_state_message(change: StateChanged) -> dict[str, Any]:
     }
 
 
-def query_parameters(query: bytes) -> dict[str, list[str]]:
+def parse_query(query: bytes) -> dict[str, list[str]]:
     """Return the parameters of a query string, without those that are empty."""
     return parse_qs(query.decode("latin-1"))
 
@@ -104,7 +104,7 @@ class EventConsumerMixin:
     @classmethod
     def find_query_error(cls, query: bytes) -> str:
         """Return what is wrong with the query string, or '' if it is valid."""
-        unknown = sorted(query_parameters(query).keys() - set(cls.allowed_parameters))
+        unknown = sorted(parse_query(query).keys() - set(cls.allowed_parameters))
         return f"Unknown parameter: {unknown[0]}" if unknown else ""
 
     async def listen(self) -> None:
@@ -149,7 +149,8 @@ class LiveConsumer(EventConsumerMixin, AsyncJsonWebsocketConsumer):
         await self.accept()
         if rejection:
             # Browsers see the close code only if the socket was accepted.
-            await self.close(*rejection)
+            code, reason = rejection
+            await self.close(code, reason)
 
     async def get_rejection(self) -> tuple[int, str] | None:
         """Return the close code and its reason, or None if the user has access."""

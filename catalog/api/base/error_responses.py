@@ -96,7 +96,8 @@ def exception_handler(error: Exception, context: JSONObject) -> Response | None:
         status=description.status,
         headers=build_error_headers(error) | {REQUEST_ID_HEADER: request_id},
     )
-    # Django logs every 5xx response; a failure of another server is not an error here.
+    # Django logs every 5xx response. A failed fetch is not logged, because it is the
+    # agent that failed.
     is_logged = isinstance(error, FetchError)
     response._has_been_logged = is_logged  # type: ignore[attr-defined]  # of Django
     return response

@@ -11,7 +11,7 @@ MAX_OFFSET = 1_000_000_000
 
 
 class StrictPagination(LimitOffsetPagination):
-    """Limit/offset pagination that answers an invalid value with 400."""
+    """Limit/offset pagination that rejects an invalid value with 400."""
 
     default_limit: int = 50
     max_limit: int = 200

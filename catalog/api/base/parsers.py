@@ -20,7 +20,7 @@ def read_body(stream: IO[bytes]) -> bytes:
 
 
 class StrictJSONParser(BaseParser):
-    """Parse a JSON object; reject duplicate members and text that cannot be stored."""
+    """Parses a JSON object; rejects repeated members and text that cannot be stored."""
 
     media_type = "application/json"
 
@@ -35,7 +35,7 @@ class StrictJSONParser(BaseParser):
             document = read_json(read_body(stream), problems)
         except UnreadableDocument as error:
             raise InvalidBody(f"The body {error}") from error
-        # Warnings too: for a duplicate member it is unclear which value is meant.
+        # Warnings also reject the body, because they say that a member is repeated.
         for problem in (*problems.errors, *problems.warnings):
             message = problem.message.partition(";")[0]
             raise InvalidBody(f"{problem.path} {message}")
@@ -43,7 +43,7 @@ class StrictJSONParser(BaseParser):
 
 
 class DefinitionParser(BaseParser):
-    """The unchanged bytes of a definition; its protocol's parser reads them later."""
+    """Returns the bytes unchanged, because a parser of `capabilities` reads them."""
 
     media_type = "application/json"
 

@@ -20,7 +20,7 @@ class CanReadCatalog(BasePermission):
 
 
 class CatalogPermissions(BasePermission):
-    """Require the permission of the view's action or else of the HTTP method.
+    """Requires the permission of the view's action or else of the HTTP method.
 
     A view lists the exceptions in its `permission_by_action`.
     """
@@ -39,8 +39,8 @@ class CatalogPermissions(BasePermission):
         action = getattr(view, "action", None) or ""
         permission = by_action.get(action) or self.permission_by_method.get(method)
         if permission is None:
-            # Deny a handler without a listed permission; without a handler, let the
-            # view answer 405.
+            # A handler without a listed permission is denied. If there is no handler,
+            # the view responds with 405.
             return not has_handler(view, method)
         return has_user_permission(request, permission)
 

@@ -13,7 +13,7 @@ COMMON_ACCEPT_HEADERS = ("*/*", "application/json")
 
 
 class ORJSONRenderer(JSONRenderer):
-    """Render JSON with orjson, or with the standard library where orjson cannot."""
+    """Renders JSON with orjson, or with the standard library where orjson cannot."""
 
     def render(
         self,
@@ -30,7 +30,7 @@ class ORJSONRenderer(JSONRenderer):
 
 
 class JSONContentNegotiation(DefaultContentNegotiation):
-    """Select the JSON renderer at once for the most common Accept headers."""
+    """Selects the JSON renderer at once for the most common Accept headers."""
 
     def select_renderer(
         self,

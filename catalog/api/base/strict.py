@@ -1,4 +1,4 @@
-"""Reject query parameters and body members that the API does not know."""
+"""Strict validation: unknown query parameters and body members are rejected."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ else:
 
 
 class StrictParameters(ViewMixin):
-    """Reject unknown query parameters, and repeated ones unless they may repeat."""
+    """Rejects unknown query parameters, and repeated ones unless they may repeat."""
 
     # Without OPTIONS, so that the `Allow` header lists only documented methods.
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
@@ -52,7 +52,7 @@ def parse_boolean(
 
 
 class StrictFilterBackend(DjangoFilterBackend):
-    """Raise InvalidParameter for a filter value that is not valid."""
+    """Raises InvalidParameter for a filter value that is not valid."""
 
     def filter_queryset(
         self, request: Request, queryset: QuerySet[Model], view: APIView

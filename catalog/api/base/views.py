@@ -19,9 +19,9 @@ from .strict import StrictParameters
 
 
 class CatalogAPIMixin(StrictParameters):
-    """Require permissions, reject unknown parameters and use one error format."""
+    """Requires permissions, rejects unknown parameters and uses one error format."""
 
-    # The project decides how users authenticate; permissions are decided here.
+    # The project configures authentication; all other policies are set here.
     authentication_classes = (
         api_settings.DEFAULT_AUTHENTICATION_CLASSES  # type: ignore[assignment]  # classes
     )

@@ -52,13 +52,13 @@ class Introspection:
 
     document: Document
     # Why the answer is incomplete, or "".
-    problem: str = ""
+    incomplete_reason: str = ""
     # Members of the document that the agent refused to list.
-    withheld: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
 
     def merge_with(self, earlier: Document) -> Document:
-        """Return the document with withheld members taken from `earlier`."""
-        members = {name: earlier[name] for name in self.withheld if name in earlier}
+        """Return the document with refused members taken from `earlier`."""
+        members = {name: earlier[name] for name in self.refused if name in earlier}
         return self.document | members
 
 

@@ -78,9 +78,9 @@ def network_list_setting() -> Any:
         return ""
 
     def parse(text: str) -> list[Network]:
-        items = filter(None, (item.strip() for item in text.split(",")))
+        networks = filter(None, (network.strip() for network in text.split(",")))
         try:
-            return list(to_networks(items))
+            return list(to_networks(networks))
         except ValueError as error:
             raise ValueError(f"must be a list of networks: {error}") from error
 

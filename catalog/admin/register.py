@@ -9,7 +9,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from ..forms import RegisterForm
-from ..ingestion import Result
+from ..ingestion import IngestOutcome
 from ..registration import PreviewExpired, confirm_preview
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def confirm_registration(
         messages.error(request, "The preview has expired. Preview the agent again.")
         return render_page(admin, request, {"form": RegisterForm()})
     entry = ingest_result.entry
-    if ingest_result.result == Result.CREATED:
+    if ingest_result.outcome == IngestOutcome.CREATED:
         admin.log_addition(request, entry, "Registered from its definition.")
     messages.success(request, message)
     url = reverse("admin:catalog_catalogentry_change", args=[entry.pk])

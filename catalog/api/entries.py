@@ -22,7 +22,7 @@ from capabilities.problems import url_error
 from .. import registration
 from ..filters import CatalogEntryFilterSet
 from ..health import History
-from ..ingestion import EntryChanged, IngestResult, Result, curate
+from ..ingestion import EntryChanged, IngestOutcome, IngestResult, curate
 from ..models import AgentType, Capability, CatalogEntry, Source, Status
 from . import examples
 from .base import (
@@ -218,8 +218,8 @@ class CatalogEntryViewSet(
             (200, "text/plain"): OpenApiTypes.STR,
         },
     )
-    @action(detail=True)
-    def card(self, request: Request, pk: str) -> HttpResponse:
+    @action(detail=True, url_path="card", url_name="card")
+    def definition(self, request: Request, pk: str) -> HttpResponse:
         """Return the definition exactly as it was received."""
         agent_type = self.get_object().agent_type
         media_type = get_media_type(agent_type.protocol)
@@ -308,9 +308,9 @@ class CatalogEntryViewSet(
         self.kwargs["pk"] = result.entry.pk
         # The serializer reads the result from attributes of the entry.
         entry: Any = self.get_object()
-        entry.outcome, entry.changes_made = result.result, result.changes
+        entry.outcome, entry.changes_made = result.outcome, result.changes
         entry.warnings = result.warnings
-        is_new = result.result == Result.CREATED
+        is_new = result.outcome == IngestOutcome.CREATED
         url = self.reverse_action("detail", [entry.pk])
         return Response(
             IngestResultSerializer(entry).data,

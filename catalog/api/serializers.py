@@ -21,7 +21,7 @@ from capabilities.records import (
     CapabilityRecord,
 )
 
-from ..ingestion import Result
+from ..ingestion import IngestOutcome
 from ..models import (
     AgentType,
     Capability,
@@ -284,7 +284,9 @@ class ParseResultSerializer(serializers.Serializer[ParseResult]):
 class IngestResultSerializer(EntryDetailSerializer):
     """The entry, and what registering or refreshing its definition changed."""
 
-    outcome = serializers.ChoiceField(choices=[result.value for result in Result])
+    outcome = serializers.ChoiceField(
+        choices=[outcome.value for outcome in IngestOutcome]
+    )
     changes = ChangesSerializer(source="changes_made")
     warnings = ProblemSerializer(many=True)
 

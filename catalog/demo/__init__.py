@@ -53,7 +53,7 @@ def load_agent(agent: dict[str, Any]) -> CatalogEntry:
     entry = register(newest, source=Source.DEMO).entry
     now = timezone.now()
     minutes = agent["minutes_since_success"]
-    before, entry.status = entry.status, agent["status"]
+    previous_status, entry.status = entry.status, agent["status"]
     entry.categories = agent["categories"]
     entry.latency_ms = agent["latency_ms"]
     entry.consecutive_failures = agent["consecutive_failures"]
@@ -63,7 +63,9 @@ def load_agent(agent: dict[str, Any]) -> CatalogEntry:
     )
     if entry.status != Status.UNKNOWN and not entry.declared:
         entry.last_probed_at = now
-    events = [build_state_changed(entry, before)] if entry.status != before else []
+    events = []
+    if entry.status != previous_status:
+        events.append(build_state_changed(entry, previous_status))
     save_entry(entry, *events)
     create_history(entry)
     return entry

@@ -35,15 +35,15 @@ def generate_probes(entry: CatalogEntry, now: datetime) -> Iterator[ProbeResult]
     """
     # Seeded, so that the history is the same every time.
     random = Random(entry.agent_key)  # noqa: S311 - no secret
-    failures = entry.consecutive_failures
-    end = (entry.last_success_at or now - HISTORY_LENGTH) if failures else now
+    failure_count = entry.consecutive_failures
+    end = (entry.last_success_at or now - HISTORY_LENGTH) if failure_count else now
     at = now - HISTORY_LENGTH
     while at < end:
         has_failed = random.random() < FAILURE_PROBABILITY
         yield build_probe(entry, at, random, "HTTP 503" if has_failed else "")
         at += timedelta(minutes=30 if now - at <= PROBE_RETENTION else 60)
-    for n in range(1, failures + 1):
-        at = end + (now - end) * n / failures
+    for n in range(1, failure_count + 1):
+        at = end + (now - end) * n / failure_count
         yield build_probe(entry, at, random, entry.last_error)
 
 

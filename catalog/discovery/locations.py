@@ -22,27 +22,31 @@ class Locations:
     @classmethod
     def for_agent(cls, url: str, protocol: str) -> "Locations":
         """Return the URLs to try for an agent or a host at this URL."""
-        possible = [parser for parser in parsers if protocol in ("", parser.slug)]
+        matching = [parser for parser in parsers if protocol in ("", parser.slug)]
         # At the root of a host, a definition without an endpoint could be any agent's.
-        with_endpoint = [parser for parser in possible if not parser.requires_endpoint]
+        with_endpoint = [parser for parser in matching if not parser.requires_endpoint]
         parts = urlsplit(url)
         is_host = parts.path in ("", "/") and not parts.query
         root = urlunsplit((parts.scheme, parts.netloc, "", "", ""))
-        published = get_definition_urls(possible, url)
+        published = get_definition_urls(matching, url)
         own_url = [url] if with_endpoint else []
-        near = distinct(published + own_url if is_host else own_url + published)
-        host_root = get_definition_urls(with_endpoint, root)
+        candidates = remove_duplicates(
+            published + own_url if is_host else own_url + published
+        )
+        root_urls = get_definition_urls(with_endpoint, root)
+        host_root = remove_duplicates(
+            root_url for root_url in root_urls if root_url not in candidates
+        )
         without_endpoint = {
-            candidate: parser.slug
-            for parser in possible
+            definition_url: parser.slug
+            for parser in matching
             if parser.requires_endpoint
-            for candidate in parser.definition_urls(url)
+            for definition_url in parser.definition_urls(url)
         }
-        others = distinct(other for other in host_root if other not in near)
-        return cls(near, others, without_endpoint)
+        return cls(candidates, host_root, without_endpoint)
 
     @classmethod
-    def only(cls, url: str, protocol: str) -> "Locations":
+    def for_single_url(cls, url: str, protocol: str) -> "Locations":
         """Return this URL as the only candidate."""
         parser = parsers.get(protocol)
         if parser is not None and parser.requires_endpoint:
@@ -55,11 +59,14 @@ class Locations:
         return cls([url], without_endpoint={url: protocol})
 
 
-def get_definition_urls(possible: Iterable[Parser], url: str) -> list[str]:
+def get_definition_urls(matching: Iterable[Parser], url: str) -> list[str]:
+    """Return where parsers expect the definition of an agent or a host at this URL."""
     return [
-        candidate for parser in possible for candidate in parser.definition_urls(url)
+        definition_url
+        for parser in matching
+        for definition_url in parser.definition_urls(url)
     ]
 
 
-def distinct(urls: Iterable[str]) -> list[str]:
+def remove_duplicates(urls: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(urls))

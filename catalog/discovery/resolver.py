@@ -37,7 +37,7 @@ class ResolvedDefinition:
     record: AgentRecord
     warnings: list[Problem] = field(default_factory=list)
     # Why it is incomplete, "" if it is complete.
-    problem: str = ""
+    incomplete_reason: str = ""
     # Whether an `Authorization` header was sent to get it.
     authorized: bool = False
 
@@ -48,20 +48,20 @@ class ResolvedDefinition:
         return Definition(
             self.record,
             fetched.body,
-            Source.IMPORT,
-            fetched.url,
-            fetched.etag,
-            problem=self.problem,
+            source=Source.IMPORT,
+            url=fetched.url,
+            etag=fetched.etag,
+            incomplete_reason=self.incomplete_reason,
             authorized=self.authorized,
             probe_timing=ProbeTiming.BY_CALLER,
         )
 
-    def with_problem(self, problem: str) -> "ResolvedDefinition":
-        """Return a copy with this problem, also as a warning, or self if it is ""."""
-        if not problem:
+    def with_incomplete_reason(self, reason: str) -> "ResolvedDefinition":
+        """Return a copy with this reason, also as a warning, or self if it is ""."""
+        if not reason:
             return self
-        warnings = [Problem("$", problem), *self.warnings]
-        return replace(self, problem=problem, warnings=warnings)
+        warnings = [Problem("$", reason), *self.warnings]
+        return replace(self, incomplete_reason=reason, warnings=warnings)
 
 
 def build_resolver_for_url(
@@ -112,7 +112,7 @@ def build_resolver_for_entry(
     protocol, endpoint = agent_type.protocol, agent_type.endpoint
     locations = Locations.for_agent(endpoint, protocol)
     if source_url:
-        locations = Locations.only(source_url, protocol)
+        locations = Locations.for_single_url(source_url, protocol)
     introspect_first = (
         source_url in ("", endpoint) and get_introspector(protocol) is not None
     )
@@ -236,14 +236,12 @@ class DefinitionResolver:
         if cached and fetched.not_modified:
             fetched = cached
         protocol = self.protocol or without_endpoint.get(url, "")
-        found = ResolvedDefinition(
-            fetched, *parse(fetched.body, protocol, self.endpoint)
-        )
+        record, warnings = parse(fetched.body, protocol, self.endpoint)
         check_endpoint_requirement(
-            parsers.get(found.record.protocol),
+            parsers.get(record.protocol),
             is_declaration_url=url in without_endpoint,
         )
-        return found
+        return ResolvedDefinition(fetched, record, warnings)
 
     def iter_introspections(self) -> Iterator[Awaitable[ResolvedDefinition]]:
         """Yield one attempt for each protocol that supports introspection."""
@@ -264,9 +262,9 @@ class DefinitionResolver:
         document = introspection.merge_with(earlier)
         if self.stored_definition:
             document = introspector.complete(earlier, document)
-        return build_resolved(
-            document, FetchResult(self.endpoint, b""), parser, introspection.problem
-        )
+        fetched = FetchResult(self.endpoint, b"")
+        reason = introspection.incomplete_reason
+        return build_resolved(document, fetched, parser, reason)
 
     async def complete_card(
         self, found: ResolvedDefinition, deadline: float
@@ -295,11 +293,12 @@ class DefinitionResolver:
             reason = "the server did not respond in time"
         else:
             document = introspection.merge_with(earlier)
-            return build_completed(found, document, parser, introspection.problem)
+            reason = introspection.incomplete_reason
+            return build_completed(found, document, parser, reason)
         if earlier:
-            problem = f"{reason}: only its card was read again"
-            return build_completed(found, earlier, parser, problem)
-        return found.with_problem(f"{reason}: only its card was read")
+            reason = f"{reason}: only its card was read again"
+            return build_completed(found, earlier, parser, reason)
+        return found.with_incomplete_reason(f"{reason}: only its card was read")
 
     def get_authorization(self, url: str) -> str:
         """Return the authorization if the URL has the origin it was given for."""
@@ -358,12 +357,12 @@ async def wait_for_result(
     done = [attempt for attempt in running if attempt.done()]
     running[:] = [attempt for attempt in running if not attempt.done()]
     results = await asyncio.gather(*done, return_exceptions=True)
-    for failure in results:
-        if isinstance(failure, FetchError | ParseError) and not is_final(failure):
-            failures.append(failure)
-        elif isinstance(failure, BaseException):
-            raise failure
-    resolved = (item for item in results if isinstance(item, ResolvedDefinition))
+    for result in results:
+        if isinstance(result, FetchError | ParseError) and not is_final(result):
+            failures.append(result)
+        elif isinstance(result, BaseException):
+            raise result
+    resolved = (result for result in results if isinstance(result, ResolvedDefinition))
     return next(resolved, None)
 
 
@@ -380,7 +379,10 @@ def parse_json_or_empty(raw: bytes) -> Document:
 
 
 def build_completed(
-    card: ResolvedDefinition, introspected: Document, parser: Parser, problem: str
+    card: ResolvedDefinition,
+    introspected: Document,
+    parser: Parser,
+    incomplete_reason: str,
 ) -> ResolvedDefinition:
     """Return the card, completed with what introspection returned."""
     introspector = parser.introspector
@@ -388,16 +390,17 @@ def build_completed(
         return card
     published = read_json(card.fetched.body, Problems())
     document = introspector.complete(published, introspected)
-    return build_resolved(document, card.fetched, parser, problem)
+    return build_resolved(document, card.fetched, parser, incomplete_reason)
 
 
 def build_resolved(
-    document: Document, fetched: FetchResult, parser: Parser, problem: str
+    document: Document, fetched: FetchResult, parser: Parser, incomplete_reason: str
 ) -> ResolvedDefinition:
     """Return a document combined from several responses as if it had been fetched."""
     raw = dump_json(document)
-    found = ResolvedDefinition(replace(fetched, body=raw), *parse(raw, parser.slug))
-    return found.with_problem(problem)
+    record, warnings = parse(raw, parser.slug)
+    found = ResolvedDefinition(replace(fetched, body=raw), record, warnings)
+    return found.with_incomplete_reason(incomplete_reason)
 
 
 def severity(error: Exception) -> int:

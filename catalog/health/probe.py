@@ -31,7 +31,7 @@ from .status import ProbeOutcome
 # Status codes other than 2xx that show a working server.
 ALIVE_STATUSES = {401, 403, 405, 406, 429}
 # Status codes that only show that this URL does not exist.
-MISSING_STATUSES = {404, 410}
+NOT_FOUND_STATUSES = {404, 410}
 # What a failed request is reported as, by the class of its error.
 MESSAGES = (
     (httpx2.ConnectError, "The connection was refused or the host is unreachable"),
@@ -158,7 +158,7 @@ class Attempt:
 
 def is_informative(attempt: Attempt) -> bool:
     """Rank a failure of the server above a URL that does not exist."""
-    return attempt.status not in MISSING_STATUSES
+    return attempt.status not in NOT_FOUND_STATUSES
 
 
 async def send_request(

@@ -4,8 +4,8 @@ from .curation import curate
 from .definition import Definition, ProbeTiming
 from .writer import (
     EntryChanged,
+    IngestOutcome,
     IngestResult,
-    Result,
     ingest,
     lock_agent,
     preview_ingest,
@@ -14,9 +14,9 @@ from .writer import (
 __all__ = [
     "Definition",
     "EntryChanged",
+    "IngestOutcome",
     "IngestResult",
     "ProbeTiming",
-    "Result",
     "curate",
     "ingest",
     "lock_agent",

@@ -24,7 +24,7 @@ class ProbeTiming(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A received definition: its bytes, the parsed record and where it came from."""
+    """What `ingest` stores: a definition, and how to store it."""
 
     record: AgentRecord
     raw: bytes
@@ -36,7 +36,7 @@ class Definition:
     # Whether it holds only some capabilities: a stored definition is kept.
     is_partial: bool = False
     # Why it is incomplete, "" if it is complete.
-    problem: str = ""
+    incomplete_reason: str = ""
     # Whether an `Authorization` header was sent to get it.
     authorized: bool = False
     probe_timing: ProbeTiming = ProbeTiming.NOW

@@ -10,11 +10,11 @@ from capabilities.records import CapabilityRecord
 from ..models import Capability
 
 # Kind and identity of a capability.
-Key = tuple[str, str]
+IdentityKey = tuple[str, str]
 # Description and properties.
-Content = tuple[str, dict[str, Any]]
-# Name and content of each capability.
-CapabilityIndex = dict[Key, tuple[str, Content]]
+CapabilityContent = tuple[str, dict[str, Any]]
+# Name and content of each capability, by kind and identity.
+CapabilityIndex = dict[IdentityKey, tuple[str, CapabilityContent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,19 @@ class CapabilityChanges:
     changed: list[dict[str, str]] = field(default_factory=list)
 
     @property
-    def breaking(self) -> list[dict[str, str]]:
+    def breaking_removals(self) -> list[dict[str, str]]:
         """The removed capabilities that clients rely on."""
-        return [item for item in self.removed if removal_breaks_clients(item["kind"])]
+        return [
+            removed
+            for removed in self.removed
+            if removal_breaks_clients(removed["kind"])
+        ]
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
 
 
-def get_content(capability: Capability | CapabilityRecord) -> Content:
+def get_content(capability: Capability | CapabilityRecord) -> CapabilityContent:
     return capability.description, capability.properties
 
 
@@ -43,26 +47,29 @@ def index_capabilities(
 ) -> CapabilityIndex:
     """Return names and contents by kind and identity."""
     return {
-        (item.kind, capability_identity(item.kind, item.name, item.properties)): (
-            item.name,
-            get_content(item),
+        (row.kind, capability_identity(row.kind, row.name, row.properties)): (
+            row.name,
+            get_content(row),
         )
-        for item in capabilities
+        for row in capabilities
     }
 
 
 def diff_capabilities(
     before: CapabilityIndex, after: CapabilityIndex
 ) -> CapabilityChanges:
-    def to_items(index: CapabilityIndex, keys: Iterable[Key]) -> list[dict[str, str]]:
+    def list_capabilities(
+        index: CapabilityIndex, keys: Iterable[IdentityKey]
+    ) -> list[dict[str, str]]:
         pairs = sorted((key[0], index[key][0]) for key in keys)
         return [{"kind": kind, "name": name} for kind, name in pairs]
 
-    # The name is not compared: it may only have lost the number that kept it unique.
+    # The name is not compared: if several capabilities have the same name, a number is
+    # added to it, and that may change without any other change.
     common = before.keys() & after.keys()
     changed = (key for key in common if before[key][1] != after[key][1])
     return CapabilityChanges(
-        added=to_items(after, after.keys() - before.keys()),
-        removed=to_items(before, before.keys() - after.keys()),
-        changed=to_items(after, changed),
+        added=list_capabilities(after, after.keys() - before.keys()),
+        removed=list_capabilities(before, before.keys() - after.keys()),
+        changed=list_capabilities(after, changed),
     )

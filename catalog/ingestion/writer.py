@@ -50,7 +50,9 @@ class EntryChanged(Exception):
     """The entry was removed, deprecated or updated while its definition was fetched."""
 
 
-class Result(StrEnum):
+class IngestOutcome(StrEnum):
+    """What ingesting a definition did to its entry."""
+
     CREATED = "created"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
@@ -59,7 +61,7 @@ class Result(StrEnum):
 @dataclass(frozen=True, slots=True)
 class IngestResult:
     entry: CatalogEntry
-    result: Result
+    outcome: IngestOutcome
     changes: CapabilityChanges = field(default_factory=CapabilityChanges)
     warnings: list[Problem] = field(default_factory=list)
 
@@ -100,11 +102,11 @@ def upsert_entry(definition: Definition) -> IngestResult:
     )
     if is_unchanged(entry.agent_type, definition):
         save_unchanged(entry, definition)
-        return IngestResult(entry, Result.UNCHANGED)
-    fetched_for = definition.refreshed_entry
+        return IngestResult(entry, IngestOutcome.UNCHANGED)
+    refreshed_entry = definition.refreshed_entry
     if (
-        fetched_for is not None
-        and fetched_for.validity_last_seen != entry.validity_last_seen
+        refreshed_entry is not None
+        and refreshed_entry.validity_last_seen != entry.validity_last_seen
     ):
         raise EntryChanged("The agent was registered or refreshed in the meantime")
     return update_entry(entry, definition)
@@ -154,8 +156,8 @@ def create_entry(definition: Definition, key: str) -> IngestResult:
         entry.status = Status.ACTIVE
     set_source(entry, definition)
     mark_seen(entry, definition)
-    save_entry(entry, EntryIngested(entry.pk, Result.CREATED))
-    return IngestResult(entry, Result.CREATED)
+    save_entry(entry, EntryIngested(entry.pk, IngestOutcome.CREATED))
+    return IngestResult(entry, IngestOutcome.CREATED)
 
 
 def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
@@ -171,8 +173,8 @@ def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
         before, index_capabilities(definition.record.capabilities)
     )
     if definition.announces_presence and not changes and not fields_changed:
-        save_seen(entry, EntryIngested(entry.pk, Result.UNCHANGED))
-        return IngestResult(entry, Result.UNCHANGED)
+        save_seen(entry, EntryIngested(entry.pk, IngestOutcome.UNCHANGED))
+        return IngestResult(entry, IngestOutcome.UNCHANGED)
     DefinitionChange.objects.create(
         entry=entry,
         agent_type=entry.agent_type,
@@ -185,20 +187,20 @@ def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
     )
     surplus = entry.changes.values("pk")[CHANGE_LIMIT:]
     DefinitionChange.objects.filter(pk__in=surplus).delete()
-    save_entry(entry, EntryIngested(entry.pk, Result.UPDATED))
-    return IngestResult(entry, Result.UPDATED, changes)
+    save_entry(entry, EntryIngested(entry.pk, IngestOutcome.UPDATED))
+    return IngestResult(entry, IngestOutcome.UPDATED, changes)
 
 
 def preview_ingest(entry: CatalogEntry, definition: Definition) -> IngestResult:
     """Return what ingesting the definition would change, without writing anything."""
     current = entry.agent_type
     if is_unchanged(current, definition):
-        return IngestResult(entry, Result.UNCHANGED)
+        return IngestResult(entry, IngestOutcome.UNCHANGED)
     stored = index_capabilities(current.capabilities.all())
     changes = diff_capabilities(
         stored, index_capabilities(definition.record.capabilities)
     )
-    return IngestResult(entry, Result.UPDATED, changes)
+    return IngestResult(entry, IngestOutcome.UPDATED, changes)
 
 
 def upsert_agent_type(definition: Definition, key: str) -> AgentType:
@@ -258,7 +260,7 @@ def save_unchanged(entry: CatalogEntry, definition: Definition) -> None:
     fields = mark_seen(entry, definition)
     if definition.url:
         fields += set_source(entry, definition)
-    save_seen(entry, EntryIngested(entry.pk, Result.UNCHANGED), fields=fields)
+    save_seen(entry, EntryIngested(entry.pk, IngestOutcome.UNCHANGED), fields=fields)
 
 
 def mark_seen(entry: CatalogEntry, definition: Definition) -> list[str]:
@@ -280,7 +282,7 @@ def set_source(entry: CatalogEntry, definition: Definition) -> list[str]:
     entry.authorized = definition.authorized
     interval = add_jitter(conf.REFRESH_INTERVAL)
     entry.next_refresh_at = timezone.now() + interval
-    entry.definition_problem = definition.problem[:ERROR_LIMIT]
+    entry.definition_problem = definition.incomplete_reason[:ERROR_LIMIT]
     return SOURCE_FIELDS
 
 

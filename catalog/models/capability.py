@@ -23,9 +23,9 @@ class CapabilityQuerySet(models.QuerySet["Capability"]):
         return declared.exclude(properties={"value": False})
 
     def current_offers(self, kind: str, name: str) -> CapabilityQuerySet:
-        """Return one capability of the current version of each agent that has it.
+        """Return a capability of each agent that offers it in its current version.
 
-        Includes agents of every status, ordered by name.
+        Agents of every status are included. The order is by agent name.
         """
         return (
             self.filter(kind=kind, name=name, agent_type__entry__isnull=False)

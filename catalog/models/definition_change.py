@@ -27,5 +27,5 @@ class DefinitionChange(models.Model):
         ordering = ["-recorded_at", "-id"]
 
     def __str__(self) -> str:
-        counts = (len(self.added), len(self.removed), len(self.changed))
-        return "{} added, {} removed, {} changed".format(*counts)
+        added, removed = len(self.added), len(self.removed)
+        return f"{added} added, {removed} removed, {len(self.changed)} changed"

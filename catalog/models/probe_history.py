@@ -49,7 +49,7 @@ class HourlyCountQuerySet(models.QuerySet[Any]):
             owner_id, hour = key
             if key not in rows:
                 rows[key] = self.model(**{owner_column: owner_id}, hour=hour)
-            rows[key].count(probe.latency_ms, probe.error)
+            rows[key].add_probe(probe.latency_ms, probe.error)
         self.bulk_create(
             [rows[key] for key in probes],
             update_conflicts=True,
@@ -96,7 +96,7 @@ class HourlyCount(UptimeMixin, models.Model):
     def __str__(self) -> str:
         return f"{self.hour:%Y-%m-%d %H}h"
 
-    def count(self, latency_ms: int | None, error: str) -> None:
+    def add_probe(self, latency_ms: int | None, error: str) -> None:
         self.probes += 1
         self.failures += bool(error)
         self.latency_total_ms += latency_ms or 0

@@ -31,7 +31,7 @@ NOT_MODIFIED = 304
 # Statuses of a server that requires authorization.
 AUTHORIZATION_STATUSES = (401, 403)
 # Statuses of a server that has nothing at a URL, or nothing for a GET.
-NOT_FOUND_STATUSES = (400, 404, 405, 406, 410, 501)
+NO_DEFINITION_STATUSES = (400, 404, 405, 406, 410, 501)
 ETAG_LIMIT = 500
 
 
@@ -114,7 +114,7 @@ async def read_response(url: str, response: httpx2.Response) -> FetchResult:
             f"{host} returned HTTP {status}: authorization is required"
         )
     if status != httpx2.codes.OK:
-        is_missing = status in NOT_FOUND_STATUSES
+        is_missing = status in NO_DEFINITION_STATUSES
         error_class = NoDefinitionAtUrl if is_missing else FetchFailed
         raise error_class(f"{host} returned HTTP {status}")
     if response.headers.get("Content-Type", "").startswith("text/event-stream"):
@@ -189,7 +189,7 @@ def find_authorization_error(text: str) -> str:
 
 
 def get_host(url: str) -> str:
-    """Return the host for a message: path and query may hold secrets."""
+    """Return the URL's host for a message, without parts that may be secret."""
     try:
         return urlsplit(url).hostname or "the host"
     except ValueError:

@@ -135,7 +135,7 @@ def import_line(line: str) -> IngestResult:
             for raw in (raws[-1:] if current.exists() else raws)
         ]
         # The first registration shows whether the agent was new.
-        result = replace(results[-1], result=results[0].result)
+        result = replace(results[-1], outcome=results[0].outcome)
         restore_capabilities(result.entry, data.get("known", []))
         restore_fields(result.entry, data)
     return result

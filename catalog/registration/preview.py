@@ -10,7 +10,7 @@ from capabilities.parsers import ParseResult, parse, try_parse
 from capabilities.problems import Problem
 
 from ..discovery import ResolvedDefinition
-from ..ingestion import IngestResult, Result, preview_ingest
+from ..ingestion import IngestOutcome, IngestResult, preview_ingest
 from ..models import CatalogEntry
 from ..outbound import FetchResult
 from .service import import_resolved, register, resolve_refresh, resolve_url
@@ -19,9 +19,9 @@ SALT = "catalog.review"
 # Seconds for which a preview can be confirmed.
 MAX_AGE = 24 * 3600
 CONFIRMATIONS = {
-    Result.CREATED: "“{}” is now in the catalog.",
-    Result.UPDATED: "“{}” was updated.",
-    Result.UNCHANGED: "“{}” is already in the catalog with this definition.",
+    IngestOutcome.CREATED: "“{}” is now in the catalog.",
+    IngestOutcome.UPDATED: "“{}” was updated.",
+    IngestOutcome.UNCHANGED: "“{}” is already in the catalog with this definition.",
 }
 
 
@@ -36,15 +36,14 @@ class PendingDefinition:
     Renaming a field makes previews that are open during an upgrade invalid.
     """
 
-    # Base64.
-    raw: str
+    raw_base64: str
     protocol: str
     url: str = ""
     etag: str = ""
     # The agent's URL, for definitions that do not contain it.
     endpoint: str = ""
     # Why the definition is incomplete, "" if it is complete.
-    problem: str = ""
+    incomplete_reason: str = ""
     # Whether an `Authorization` header was sent to get it.
     authorized: bool = False
     # When the entry being refreshed was last seen, "" for a registration.
@@ -67,21 +66,25 @@ class PendingDefinition:
             url=fetched.url,
             etag=fetched.etag,
             endpoint=record.endpoint,
-            problem=resolved.problem,
+            incomplete_reason=resolved.incomplete_reason,
             authorized=resolved.authorized,
             as_of=as_of,
         )
 
     @property
     def document(self) -> bytes:
-        return base64.b64decode(self.raw)
+        return base64.b64decode(self.raw_base64)
 
     def resolve(self) -> ResolvedDefinition:
         """Return the definition as it was fetched for the preview."""
         fetched = FetchResult(self.url, self.document, self.etag)
         record, warnings = parse(self.document, self.protocol, self.endpoint)
         return ResolvedDefinition(
-            fetched, record, warnings, self.problem, self.authorized
+            fetched,
+            record,
+            warnings=warnings,
+            incomplete_reason=self.incomplete_reason,
+            authorized=self.authorized,
         )
 
     def sign(self) -> str:
@@ -91,7 +94,8 @@ class PendingDefinition:
     def from_signed(cls, text: str) -> "PendingDefinition":
         try:
             return cls(**signing.loads(text, salt=SALT, max_age=MAX_AGE))
-        except signing.BadSignature as error:
+        except (signing.BadSignature, TypeError) as error:
+            # A TypeError if the preview was made before a field was renamed.
             raise PreviewExpired from error
 
 
@@ -109,7 +113,8 @@ class RefreshPreview:
 
     ingest_result: IngestResult
     signed: str
-    problem: str
+    # Why the definition is incomplete, "" if it is complete.
+    incomplete_reason: str
 
 
 def preview_definition(raw: bytes, protocol: str = "", endpoint: str = "") -> Preview:
@@ -126,19 +131,22 @@ def preview_url(
 
 
 def preview_refresh(entry: CatalogEntry, authorization: str = "") -> RefreshPreview:
-    """Return what a refresh would change."""
+    """Return what a refresh would change, without storing anything.
+
+    Unlike `dry_run_refresh`, the result can be confirmed later.
+    """
     resolved = resolve_refresh(entry, authorization)
     ingest_result = preview_ingest(entry, resolved.definition)
     pending = PendingDefinition.from_resolved(
         resolved, entry.validity_last_seen.isoformat()
     )
-    return RefreshPreview(ingest_result, pending.sign(), resolved.problem)
+    return RefreshPreview(ingest_result, pending.sign(), resolved.incomplete_reason)
 
 
 def build_preview(pending: PendingDefinition) -> Preview:
     parse_result = try_parse(pending.document, pending.protocol, pending.endpoint)
-    if pending.problem:
-        parse_result.warnings.insert(0, Problem("$", pending.problem))
+    if pending.incomplete_reason:
+        parse_result.warnings.insert(0, Problem("$", pending.incomplete_reason))
     return Preview(parse_result, pending.sign() if parse_result.is_valid else "")
 
 
@@ -159,4 +167,4 @@ def confirm_preview(
         result = import_resolved(pending.resolve(), refreshed_entry)
     else:
         result = register(pending.document, pending.protocol, endpoint=pending.endpoint)
-    return result, CONFIRMATIONS[result.result].format(result.entry)
+    return result, CONFIRMATIONS[result.outcome].format(result.entry)

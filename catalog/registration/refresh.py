@@ -21,14 +21,14 @@ from .service import NotRefreshable, check_same_agent
 logger = logging.getLogger(__name__)
 
 
-def claim_due_entries(due: datetime) -> list[CatalogEntry]:
-    """Claim imported entries that are due; they are due again when the lease ends."""
-    was_due = Q(next_refresh_at__isnull=True) | Q(next_refresh_at__lte=due)
+def claim_due_entries(due_at: datetime) -> list[CatalogEntry]:
+    """Claim imported entries due at that time; they are due again after the lease."""
+    is_due = Q(next_refresh_at__isnull=True) | Q(next_refresh_at__lte=due_at)
     # Definitions fetched with an Authorization header are refreshed only by hand.
     imported = CatalogEntry.objects.monitored().filter(
         source=Source.IMPORT, authorized=False
     )
-    entries = imported.exclude(source_url="").filter(was_due).with_agent_type()
+    entries = imported.exclude(source_url="").filter(is_due).with_agent_type()
     until = timezone.now() + timedelta(seconds=conf.REFRESH_LEASE)
     return claim_rows(entries, "next_refresh_at", conf.REFRESH_BATCH, until)
 
@@ -38,8 +38,8 @@ async def refresh_due_entries() -> int:
     if not conf.REFRESH_INTERVAL:
         return 0
     # Entries that become due meanwhile are left out: a short interval would never end.
-    due, count = timezone.now(), 0
-    while entries := await run_in_database(claim_due_entries, due):
+    due_at, count = timezone.now(), 0
+    while entries := await run_in_database(claim_due_entries, due_at):
         await asyncio.gather(*(refresh_definition(entry) for entry in entries))
         count += len(entries)
     return count
@@ -59,14 +59,14 @@ async def refresh_definition(entry: CatalogEntry) -> None:
     except EntryChanged as error:
         logger.info("Skipped the refresh of %s: %s", entry.pk, error)
     except (FetchError, ParseError, NotRefreshable) as error:
-        await run_in_database(save_problem, entry, str(error))
+        await run_in_database(save_failure, entry, str(error))
     except Exception:
         logger.exception("Failed to refresh the definition of %s", entry.pk)
 
 
-def save_problem(entry: CatalogEntry, problem: str) -> None:
+def save_failure(entry: CatalogEntry, reason: str) -> None:
     """Save why the refresh failed and schedule the next one."""
     CatalogEntry.objects.filter(pk=entry.pk).update(
-        definition_problem=problem[:ERROR_LIMIT],
+        definition_problem=reason[:ERROR_LIMIT],
         next_refresh_at=timezone.now() + add_jitter(conf.REFRESH_INTERVAL),
     )

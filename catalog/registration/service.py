@@ -50,9 +50,9 @@ class NotRefreshable(Exception):
 
 @cache
 def get_fetch_slots() -> BoundedSemaphore:
-    """Return the semaphore of the threads that may wait for agents.
+    """Return the semaphore that limits how many threads wait for agents.
 
-    The remaining threads stay free for other requests.
+    Without it, slow agents could occupy all threads of the server.
     """
     return BoundedSemaphore(conf.FETCH_SLOTS)
 
@@ -80,7 +80,10 @@ def fetch_slot() -> Iterator[None]:
 def run_in_fetch_slot(
     function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs
 ) -> R:
-    """Run an asynchronous function that contacts agents; raise TooBusy if no slot."""
+    """Run an asynchronous function that contacts agents in a fetch slot.
+
+    Raise TooBusy if all slots are taken.
+    """
     with fetch_slot():
         return async_to_sync(function)(*args, **kwargs)
 
@@ -99,7 +102,7 @@ def register(
     """
     record, warnings = parse(raw, protocol, endpoint)
     source = source or get_source(record.protocol) or default_source
-    return replace(ingest(Definition(record, raw, source)), warnings=warnings)
+    return replace(ingest(Definition(record, raw, source=source)), warnings=warnings)
 
 
 def import_url(

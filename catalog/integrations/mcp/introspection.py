@@ -49,22 +49,23 @@ REDIRECTS = range(300, 400)
 class ServerDescription:
     """What has been read from a server so far.
 
-    `withheld` maps the lists that the server refused to its error messages;
+    `refused` maps the lists that the server refused to its error messages;
     `truncated` are the lists with more than LIST_PAGE_LIMIT pages or CAPABILITY_LIMIT
     items.
     """
 
     document: Document
-    withheld: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     truncated: list[str] = field(default_factory=list)
 
     @property
-    def problem(self) -> str:
+    def incomplete_reason(self) -> str:
+        """Why the document is incomplete, "" if it is complete."""
         parts = []
-        if self.withheld:
+        if self.refused:
             lists = ", ".join(
                 f"{name} ({message[:ERROR_TEXT_LIMIT]})"
-                for name, message in self.withheld.items()
+                for name, message in self.refused.items()
             )
             parts.append(f"the server did not list its {lists}")
         parts += [
@@ -75,7 +76,9 @@ class ServerDescription:
         return "; ".join(parts)
 
     def to_introspection(self) -> Introspection:
-        return Introspection(self.document, self.problem, frozenset(self.withheld))
+        return Introspection(
+            self.document, self.incomplete_reason, frozenset(self.refused)
+        )
 
 
 @dataclass
@@ -84,7 +87,7 @@ class Trace:
 
     statuses: list[int] = field(default_factory=list)
     # Whether the server sent any MCP result.
-    speaks_mcp: bool = False
+    has_mcp_result: bool = False
     # The last result as the server sent it.
     result: Document | None = None
     # The last error message of the server.
@@ -97,17 +100,18 @@ class Trace:
     def reset(self) -> None:
         self.result, self.error = None, ""
 
-    def record(self, item: Any) -> Any:
-        message = getattr(item, "message", None)
+    def record(self, incoming: Any) -> Any:
+        """Record what the SDK received, and return it."""
+        message = getattr(incoming, "message", None)
         if isinstance(result := getattr(message, "result", None), dict):
-            self.result, self.speaks_mcp = result, True
+            self.result, self.has_mcp_result = result, True
         elif error := getattr(message, "error", None):
             self.error = error.message or "no reason given"
-        return item
+        return incoming
 
 
 class RecordingTransport:
-    """Wrap an SDK transport so that incoming messages are recorded in a trace."""
+    """Wraps an SDK transport so that incoming messages are recorded in a trace."""
 
     def __init__(self, transport: Any, trace: Trace) -> None:
         self.transport, self.trace = transport, trace
@@ -121,7 +125,7 @@ class RecordingTransport:
 
 
 class RecordingStream:
-    """Wrap an incoming stream and record its messages.
+    """Wraps an incoming stream and records its messages.
 
     The SDK's models drop unknown members, so the results are taken from here.
     """
@@ -210,7 +214,7 @@ async def read_server(url: str, authorization: str, trace: Trace) -> ServerDescr
             return await read_over_transport(transport, url, trace)
     except Exception:
         last_status = trace.statuses[-1] if trace.statuses else None
-        if last_status not in WRONG_ENDPOINT_STATUSES or trace.speaks_mcp:
+        if last_status not in WRONG_ENDPOINT_STATUSES or trace.has_mcp_result:
             raise
     transport = sse_client(url, httpx_client_factory=build_client)
     return await read_over_transport(transport, url, trace)
@@ -290,7 +294,7 @@ async def add_list(
             # Declared together with resources, but not every server supports them.
             description.document[name] = []
         else:
-            description.withheld[name] = trace.error
+            description.refused[name] = trace.error
 
 
 async def read_pages(
@@ -337,25 +341,29 @@ def to_json(model: Any) -> dict[str, Any]:
 
 def build_fetch_error(url: str, error: BaseException, trace: Trace) -> FetchError:
     """Return the FetchError for an exception, however deeply it is nested."""
-    errors, host = flatten(error), get_host(url)
+    errors, host = flatten_group(error), get_host(url)
     if fetch_errors := [inner for inner in errors if isinstance(inner, FetchError)]:
         return fetch_errors[0]
     if trace.requires_authorization:
         return AuthorizationRequired(f"{host} requires authorization")
     if any(isinstance(inner, httpx2.TimeoutException) for inner in errors):
         return FetchTimeout(f"{host} did not respond in time")
-    if trace.speaks_mcp:
-        return SessionInterrupted(f"{host} speaks MCP but ended the session early")
+    if trace.has_mcp_result:
+        return SessionInterrupted(
+            f"{host} is an MCP server but ended the session early"
+        )
     if any(isinstance(inner, httpx2.ConnectError) for inner in errors):
         return FetchFailed(f"Could not connect to {host}")
     is_redirected = trace.statuses and trace.statuses[-1] in REDIRECTS
-    problem = "redirects MCP clients; use the URL it redirects to"
-    return NoDefinitionAtUrl(
-        f"{host} {problem if is_redirected else 'does not speak MCP'}"
-    )
+    if is_redirected:
+        reason = "redirects MCP clients; use the URL it redirects to"
+    else:
+        reason = "is not an MCP server"
+    return NoDefinitionAtUrl(f"{host} {reason}")
 
 
-def flatten(error: BaseException) -> list[BaseException]:
+def flatten_group(error: BaseException) -> list[BaseException]:
+    """Return the errors in an exception group, at any depth."""
     if not isinstance(error, BaseExceptionGroup):
         return [error]
-    return [inner for part in error.exceptions for inner in flatten(part)]
+    return [inner for part in error.exceptions for inner in flatten_group(part)]

@@ -148,7 +148,7 @@ def import_item(
     except OSError as error:
         messages = [error.strerror or str(error)]
     else:
-        results[ingest_result.result] += 1
+        results[ingest_result.outcome] += 1
         results["warnings"] += len(ingest_result.warnings)
         return [
             f"{item.name}: warning: {text}"

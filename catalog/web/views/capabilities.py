@@ -28,7 +28,8 @@ def capability_list(request: HttpRequest) -> HttpResponse:
     context = {
         "tab": "capabilities",
         "query": search_query.q,
-        "search_query": search_query,
+        "selected_kind": search_query.kind,
+        "selected_sort": search_query.sort,
         "total": page.total,
         "groups": group_rows(rows, previous),
         "window": window,
@@ -49,9 +50,9 @@ def capability_list(request: HttpRequest) -> HttpResponse:
 def search_in_window(
     search_query: search.SearchQuery, window: Window
 ) -> tuple[search.SearchPage, Window]:
-    """Fetch the results in a window and the one before it.
+    """Return the results in a window, with the result before it, and the window.
 
-    A window beyond the last page is replaced by the last page.
+    If the window is beyond the last page, return those of the last page.
     """
     start = max(0, window.start - 1)
     page = search.search_capabilities(search_query, window.size + 1, start)

@@ -125,8 +125,8 @@ def build_selection_context(
 def build_query_without(parameters: QueryDict, name: str, value: str) -> str:
     """Return the query string without one value of a parameter."""
     remaining = parameters.copy()
-    values = [item for item in parameters.getlist(name) if item != value]
-    remaining.setlist(name, values)
+    kept_values = [kept for kept in parameters.getlist(name) if kept != value]
+    remaining.setlist(name, kept_values)
     return remaining.urlencode()
 
 
@@ -134,9 +134,11 @@ def count_choices(
     parameters: QueryDict, name: str, field: str, choices: list[tuple[str, str]]
 ) -> list[FilterChoice]:
     """Count the entries for each choice of a filter, with all other filters applied."""
-    others = parameters.copy()
-    others.pop(name, None)
-    entries = CatalogEntryFilterSet(others, queryset=CatalogEntry.objects.all()).qs
+    other_filters = parameters.copy()
+    other_filters.pop(name, None)
+    entries = CatalogEntryFilterSet(
+        other_filters, queryset=CatalogEntry.objects.all()
+    ).qs
     counts = dict(entries.order_by().values_list(field).annotate(Count("pk")))
     return [
         {"value": value, "label": label, "count": counts.get(value, 0)}

@@ -20,7 +20,8 @@ class CapabilityGroup:
     is_continued: bool = False
 
     @property
-    def slug(self) -> str:
+    def html_id(self) -> str:
+        """The ID of the group on the page; the same for every request."""
         key = f"{self.kind}::{self.name}".encode()
         return hashlib.sha256(key).hexdigest()[:16]
 
@@ -51,8 +52,9 @@ def group_rows(
     """
     groups: dict[tuple[str, str], CapabilityGroup] = {}
     for row in rows:
-        key = row["kind"], row["name"]
-        groups.setdefault(key, CapabilityGroup(*key)).rows.append(row)
+        kind, name = row["kind"], row["name"]
+        group = groups.setdefault((kind, name), CapabilityGroup(kind, name))
+        group.rows.append(row)
     if previous:
         split_group = groups.get((previous["kind"], previous["name"]))
         if split_group is not None:

@@ -14,7 +14,7 @@ from capabilities.parsers import ParseError
 
 from ...forms import RefreshForm
 from ...health import ProbeOutcome
-from ...ingestion import EntryChanged, Result
+from ...ingestion import EntryChanged, IngestOutcome
 from ...models import CatalogEntry
 from ...outbound import AuthorizationRequired, FetchError
 from ...registration import (
@@ -109,13 +109,13 @@ def build_refresh_context(entry: CatalogEntry, authorization: str) -> dict[str, 
     except ParseError as error:
         message = "Refresh failed: the published definition is invalid"
         return {"error": message, "parse_result": error.result}
-    is_unchanged = preview.ingest_result.result == Result.UNCHANGED
+    is_unchanged = preview.ingest_result.outcome == IngestOutcome.UNCHANGED
     if is_unchanged:
         confirm_preview(preview.signed, entry)
     return {
         "preview": preview,
-        "error": preview.problem,
-        "is_unchanged": is_unchanged and not preview.problem,
+        "error": preview.incomplete_reason,
+        "is_unchanged": is_unchanged and not preview.incomplete_reason,
     }
 
 

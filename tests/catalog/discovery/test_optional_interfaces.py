@@ -15,7 +15,7 @@ from capabilities.interfaces import (
 from capabilities.parsers import ParseError, Parser, parsers
 from capabilities.records import AgentRecord
 from catalog.health.probe import ProbeTarget, run_probe
-from catalog.ingestion.writer import Result
+from catalog.ingestion.writer import IngestOutcome
 from catalog.models import CatalogEntry
 from catalog.outbound.errors import FetchFailed
 from catalog.outbound.http import fetch
@@ -147,7 +147,7 @@ def test_refresh_introspects_second_protocol_again(server):
 
     outcome = refresh_entry(CatalogEntry.objects.get(pk=entry.pk))
 
-    assert outcome.result == Result.UPDATED
+    assert outcome.outcome == IngestOutcome.UPDATED
     assert outcome.entry.description == "bulb, switch"
 
 

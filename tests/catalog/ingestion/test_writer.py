@@ -7,7 +7,7 @@ from django.db import IntegrityError, connections
 from capabilities.parsers import ParseError
 from catalog.ingestion import writer
 from catalog.ingestion.curation import curate
-from catalog.ingestion.writer import Result
+from catalog.ingestion.writer import IngestOutcome
 from catalog.models import (
     AgentType,
     Capability,
@@ -28,7 +28,7 @@ def test_new_definition_creates_entry_with_its_data():
     outcome = register(card_bytes())
 
     entry = outcome.entry
-    assert outcome.result == Result.CREATED
+    assert outcome.outcome == IngestOutcome.CREATED
     assert (entry.display_name, entry.description) == ("Translator", "Translates")
     assert (entry.status, entry.source) == (Status.UNKNOWN, Source.PUSH)
     assert entry.agent_type.provider.organization == "Acme"
@@ -42,7 +42,7 @@ def test_registering_same_bytes_updates_only_last_seen():
     first = register(card_bytes()).entry
     second = register(card_bytes())
 
-    assert second.result == Result.UNCHANGED
+    assert second.outcome == IngestOutcome.UNCHANGED
     assert second.entry.pk == first.pk
     assert second.entry.validity_last_seen > first.validity_last_seen
     assert AgentType.objects.count() == CatalogEntry.objects.count() == 1
@@ -53,7 +53,7 @@ def test_new_version_becomes_current_and_keeps_old_version():
     first = register(card_bytes(version="1.0.0")).entry
     second = register(card_bytes(version="2.0.0"))
 
-    assert (second.result, second.entry.pk) == (Result.UPDATED, first.pk)
+    assert (second.outcome, second.entry.pk) == (IngestOutcome.UPDATED, first.pk)
     assert second.entry.agent_type.version == "2.0.0"
     assert set(AgentType.objects.values_list("version", flat=True)) == {
         "1.0.0",
@@ -66,7 +66,7 @@ def test_older_version_becomes_current_again():
     register(card_bytes(version="2.0.0"))
     outcome = register(card_bytes(version="1.0.0"))
 
-    assert outcome.result == Result.UPDATED
+    assert outcome.outcome == IngestOutcome.UPDATED
     assert CatalogEntry.objects.get().agent_type.version == "1.0.0"
     assert AgentType.objects.count() == 2
 
@@ -192,14 +192,14 @@ def test_deleting_entry_deletes_all_versions_of_agent():
     assert set(AgentType.objects.all()) == {other.agent_type}
 
 
-def register_in_thread(raw: bytes) -> Result:
+def register_in_thread(raw: bytes) -> IngestOutcome:
     try:
-        return register(raw).result
+        return register(raw).outcome
     finally:
         connections.close_all()
 
 
-def register_concurrently(definitions: list[bytes]) -> list[Result]:
+def register_concurrently(definitions: list[bytes]) -> list[IngestOutcome]:
     with ThreadPoolExecutor(len(definitions)) as pool:
         return list(pool.map(register_in_thread, definitions))
 
@@ -208,7 +208,7 @@ def register_concurrently(definitions: list[bytes]) -> list[Result]:
 def test_concurrent_registrations_of_same_version_create_one_entry():
     results = register_concurrently([card_bytes()] * 20)
 
-    assert sorted(results) == [Result.CREATED] + [Result.UNCHANGED] * 19
+    assert sorted(results) == [IngestOutcome.CREATED] + [IngestOutcome.UNCHANGED] * 19
     assert CatalogEntry.objects.count() == AgentType.objects.count() == 1
     assert Provider.objects.count() == 1
 
@@ -220,7 +220,7 @@ def test_concurrent_registrations_of_versions_create_one_entry_with_all():
         [card_bytes(version=version) for version in versions]
     )
 
-    assert results.count(Result.CREATED) == 1
+    assert results.count(IngestOutcome.CREATED) == 1
     entry = CatalogEntry.objects.get()
     stored_versions = set(AgentType.objects.values_list("version", flat=True))
     assert stored_versions == set(versions)

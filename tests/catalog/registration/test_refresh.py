@@ -117,7 +117,7 @@ def test_definition_of_other_agent_is_reported_as_problem(card_server, due_entry
 def test_entries_that_are_never_refreshed_are_not_claimed(fields):
     CatalogEntryFactory(**{"source_url": "http://127.0.0.1:1/card"} | fields)
 
-    assert claim_due_entries(due=timezone.now()) == []
+    assert claim_due_entries(due_at=timezone.now()) == []
 
 
 def test_pushed_definition_is_not_refreshed_from_former_url(card_server, due_entry):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
-from catalog.ingestion.writer import Result
+from catalog.ingestion.writer import IngestOutcome
 from catalog.models import CatalogEntry, Source
 from catalog.outbound.errors import FetchFailed, FetchTimeout, UrlNotAllowed
 from catalog.registration.service import import_url, register, resolve_url
@@ -243,7 +243,7 @@ def test_import_stores_source_url_and_etag(server):
     outcome = import_url(server.url())
 
     entry = CatalogEntry.objects.get()
-    assert (outcome.result, outcome.entry) == (Result.CREATED, entry)
+    assert (outcome.outcome, outcome.entry) == (IngestOutcome.CREATED, entry)
     assert entry.source == Source.IMPORT
     assert entry.source_url == server.url(A2A_PATHS[1])
     assert entry.source_etag == 'W/"abc"'
@@ -269,7 +269,7 @@ def test_importing_same_definition_updates_only_last_seen(path, server):
     first = import_url(server.url(path)).entry
     second = import_url(server.url(path))
 
-    assert (second.result, second.entry.pk) == (Result.UNCHANGED, first.pk)
+    assert (second.outcome, second.entry.pk) == (IngestOutcome.UNCHANGED, first.pk)
     assert second.entry.validity_last_seen > first.validity_last_seen
     assert second.entry.source_etag == '"1"'
     # Each import requests the definition and then probes the agent.
@@ -283,7 +283,7 @@ def test_importing_changed_definition_updates_entry(server):
     server.routes["/card"] = reply_with_etag(card_bytes(name="Interpreter"), '"2"')
     outcome = import_url(server.url("/card"))
 
-    assert outcome.result == Result.UPDATED
+    assert outcome.outcome == IngestOutcome.UPDATED
     assert outcome.entry.display_name == "Interpreter"
     assert outcome.entry.source_etag == '"2"'
 
@@ -292,7 +292,7 @@ def test_import_without_etag_sends_no_if_none_match(server):
     server.routes["/card"] = reply(body=card_bytes())
     import_url(server.url("/card"))
 
-    assert import_url(server.url("/card")).result == Result.UNCHANGED
+    assert import_url(server.url("/card")).outcome == IngestOutcome.UNCHANGED
     assert "If-None-Match" not in server.requests[1].headers
 
 
@@ -311,7 +311,7 @@ def test_import_after_push_restores_published_definition(server):
     register(card_bytes(name="Pushed"))
     outcome = import_url(server.url("/card"))
 
-    assert outcome.result == Result.UPDATED
+    assert outcome.outcome == IngestOutcome.UPDATED
     assert outcome.entry.display_name == "Hosted"
 
 
@@ -322,7 +322,7 @@ def test_etag_of_latest_agent_from_url_is_sent(server):
         import_url(server.url("/card"))
     outcome = import_url(server.url("/card"))
 
-    assert outcome.result == Result.UNCHANGED
+    assert outcome.outcome == IngestOutcome.UNCHANGED
     assert outcome.entry.agent_type.endpoint == "https://agent2.example.com/a2a"
     *_, definition_request, _ = server.requests
     assert definition_request.headers["If-None-Match"] == '"2"'
@@ -348,8 +348,8 @@ def test_definition_bytes_are_stored_unchanged(raw, server):
     assert CatalogEntry.objects.get().agent_type.definition == raw
     pushed = register(raw)
 
-    assert imported.result == Result.CREATED
-    assert pushed.result == Result.UNCHANGED
+    assert imported.outcome == IngestOutcome.CREATED
+    assert pushed.outcome == IngestOutcome.UNCHANGED
     assert CatalogEntry.objects.get().agent_type.definition == raw
 
 

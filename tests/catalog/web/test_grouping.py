@@ -26,7 +26,7 @@ def test_same_name_in_two_kinds_forms_two_groups():
     groups = group_rows([make_row("search"), make_row("search", kind="mcp.tool")])
 
     assert [group.kind for group in groups] == ["a2a.skill", "mcp.tool"]
-    assert groups[0].slug != groups[1].slug
+    assert groups[0].html_id != groups[1].html_id
 
 
 def test_names_are_compared_exactly():

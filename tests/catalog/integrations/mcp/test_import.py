@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from catalog.ingestion.writer import Result
+from catalog.ingestion.writer import IngestOutcome
 from catalog.models import AgentType, CatalogEntry, Source, Status
 from catalog.outbound.errors import FetchFailed
 from catalog.registration.export import export_lines
@@ -83,7 +83,9 @@ def test_invalid_tool_is_a_warning_with_path(server):
 def test_interrupted_session_raises_error_that_names_mcp(server):
     server.routes["/mcp"] = answer_with_lists(tools=b"")
 
-    with pytest.raises(FetchFailed, match="speaks MCP but ended the session early"):
+    with pytest.raises(
+        FetchFailed, match="is an MCP server but ended the session early"
+    ):
         import_url(server.url("/mcp"))
 
 
@@ -156,7 +158,7 @@ def test_repeated_import_is_unchanged(server):
     serve_card(server)
     import_url(server.url())
 
-    assert import_url(server.url()).result == Result.UNCHANGED
+    assert import_url(server.url()).outcome == IngestOutcome.UNCHANGED
 
 
 def test_authorization_is_not_sent_to_other_host_named_by_card(server):
@@ -216,10 +218,10 @@ def test_registering_card_again_keeps_introspected_tools(server):
     entry = register(json.dumps(card).encode()).entry
     refresh_entry(entry)
 
-    assert register(json.dumps(card).encode()).result == "unchanged"
+    assert register(json.dumps(card).encode()).outcome == "unchanged"
     changed_card = card | {"description": "Keeps things"}
     registered = register(json.dumps(changed_card).encode())
-    assert (registered.result, registered.changes.removed) == ("updated", [])
+    assert (registered.outcome, registered.changes.removed) == ("updated", [])
     assert registered.entry.description == "Keeps things"
     assert get_tool_names(registered.entry) == ["dig"]
 

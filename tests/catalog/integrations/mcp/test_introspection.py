@@ -160,7 +160,7 @@ def test_introspection_stops_at_page_limit(server, monkeypatch):
 
     introspection = asyncio.run(introspect(server.url("/mcp")))
     assert introspection.document["tools"] == []
-    assert introspection.problem == (
+    assert introspection.incomplete_reason == (
         "its tools were only partly read, because there are more than 5 pages or"
         f" {CAPABILITY_LIMIT} items"
     )

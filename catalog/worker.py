@@ -69,7 +69,7 @@ async def run_until_stopped() -> None:
 def get_task_name(task: Callable[[], Awaitable[Any]]) -> str:
     """Return the name of a task's function, for the log."""
     function = task.args[0] if isinstance(task, partial) else task
-    return f"{function.__module__}.{function.__qualname__}"
+    return getattr(function, "__qualname__", repr(function))
 
 
 async def run_forever(task: Callable[[], Awaitable[Any]], interval: float) -> None:

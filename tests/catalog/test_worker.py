@@ -79,6 +79,6 @@ async def test_run_forever_doubles_pause_after_failures_and_continues(
     with pytest.raises(asyncio.CancelledError):
         await run_forever(work, 1.0)
 
-    assert f"The background task {__name__}.{work.__qualname__} failed" in caplog.text
+    assert f"The background task {work.__qualname__} failed" in caplog.text
     expected = [2, 4, 8, 16, 32, 60, 60, 60, 1]
     assert pauses == pytest.approx(expected, rel=0.11)

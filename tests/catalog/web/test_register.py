@@ -1,10 +1,12 @@
 import json
 
 import pytest
+from django.core import signing
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from capabilities.documents import DOCUMENT_BYTES_LIMIT
 from catalog.models import CatalogEntry
+from catalog.registration.preview import SALT
 from tests.published import agent_card
 
 pytestmark = pytest.mark.django_db
@@ -73,6 +75,14 @@ def test_forged_preview_is_not_registered(editor_client):
         response = editor_client.post(REGISTER_URL, {"signed": signed}, follow=True)
         assert "The preview has expired" in response.content.decode()
 
+    assert not CatalogEntry.objects.exists()
+
+
+def test_preview_made_before_an_upgrade_has_expired(editor_client):
+    signed = signing.dumps({"raw": "e30=", "protocol": ""}, salt=SALT)
+    response = editor_client.post(REGISTER_URL, {"signed": signed}, follow=True)
+
+    assert "The preview has expired" in response.content.decode()
     assert not CatalogEntry.objects.exists()
 
 

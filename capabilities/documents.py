@@ -14,8 +14,8 @@ from .problems import (
     Document,
     Problems,
     UnreadableDocument,
+    build_too_deep_error,
     member_path,
-    too_deep_error,
 )
 
 DOCUMENT_BYTES_LIMIT = 1_048_576
@@ -88,7 +88,7 @@ def decode_json(text: str, problems: Problems) -> Any:
         message = f"is not JSON: {error.msg} at {position}"
         raise UnreadableDocument(message) from error
     except RecursionError as error:
-        raise too_deep_error() from error
+        raise build_too_deep_error() from error
     except ValueError as error:  # an integer of thousands of digits
         raise UnreadableDocument("contains a number that is too long") from error
 
@@ -110,14 +110,14 @@ def iter_errors(
     Raises UnreadableDocument if the value is nested too deeply.
     """
     if isinstance(value, str):
-        if message := text_error(value):
+        if message := find_text_error(value):
             yield json_path(keys), message
     elif isinstance(value, (dict, list)):
         if len(keys) >= DEPTH_LIMIT:
-            raise too_deep_error(json_path(keys))
+            raise build_too_deep_error(json_path(keys))
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:
-            if isinstance(key, str) and (message := text_error(key)):
+            if isinstance(key, str) and (message := find_text_error(key)):
                 yield json_path(keys), f"has a member name that {message}"
             yield from iter_errors(item, (*keys, key))
 
@@ -130,7 +130,7 @@ def json_path(keys: tuple[str | int, ...]) -> str:
     return path
 
 
-def text_error(text: str) -> str:
+def find_text_error(text: str) -> str:
     """Return why a database cannot store the text, or ''."""
     if "\0" in text:
         return "must not contain NUL characters"

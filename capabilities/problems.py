@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from .records import CAPABILITY_LIMIT, ENDPOINT_LIMIT, length_error
+from .records import CAPABILITY_LIMIT, ENDPOINT_LIMIT, find_length_error
 
 Document = dict[str, Any]
 
@@ -26,7 +26,7 @@ def member_path(path: str, key: str) -> str:
     return f"{path}.{shown}" if PLAIN_MEMBER.fullmatch(shown) else f"{path}[{shown!r}]"
 
 
-def url_error(url: str) -> str:
+def find_url_error(url: str) -> str:
     """Return why a text cannot be opened or linked as a web address, or ''."""
     if any(character.isspace() or not character.isprintable() for character in url):
         return "must be a URL without spaces or control characters"
@@ -37,7 +37,7 @@ def url_error(url: str) -> str:
         return "must be a well-formed URL"
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
         return "must be an http or https URL"
-    return length_error(url, ENDPOINT_LIMIT)
+    return find_length_error(url, ENDPOINT_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class UnreadableDocument(Exception):
         self.problem = Problem(path, message)
 
 
-def too_deep_error(path: str = "$") -> UnreadableDocument:
+def build_too_deep_error(path: str = "$") -> UnreadableDocument:
     return UnreadableDocument(f"is nested deeper than {DEPTH_LIMIT} levels", path)
 
 
@@ -103,7 +103,7 @@ class Problems:
     def url(self, document: Document, key: str, path: str = "$") -> str:
         """Return an optional http or https URL, '' if missing."""
         url = self.string(document, key, path)
-        if url and (message := url_error(url)):
+        if url and (message := find_url_error(url)):
             self.warning(member_path(path, key), f"{message}; ignored")
             return ""
         return url

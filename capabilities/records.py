@@ -13,7 +13,7 @@ CAPABILITY_LIMIT = 5_000
 WEB_SCHEMES = ("http://", "https://")
 
 
-def length_error(text: str, limit: int) -> str:
+def find_length_error(text: str, limit: int) -> str:
     """Return the message for a text over its limit, or ''."""
     if len(text) <= limit:
         return ""
@@ -62,9 +62,9 @@ class CapabilityRecord:
         """Yield a message for each reason why the record cannot be stored."""
         if not self.name.strip():
             yield "needs a name"
-        if message := length_error(self.name, CAPABILITY_NAME_LIMIT):
+        if message := find_length_error(self.name, CAPABILITY_NAME_LIMIT):
             yield f"name {message}"
-        if message := length_error(self.description, DESCRIPTION_LIMIT):
+        if message := find_length_error(self.description, DESCRIPTION_LIMIT):
             yield f"description {message}"
 
     def disambiguated_name(self) -> str:
@@ -106,7 +106,7 @@ class AgentRecord:
             ("$.url", self.endpoint, ENDPOINT_LIMIT),
             ("$.provider", provider.organization, DISPLAY_NAME_LIMIT),
         ):
-            if message := length_error(text, limit):
+            if message := find_length_error(text, limit):
                 yield path, message
 
     def with_updated_capabilities(

@@ -2,18 +2,18 @@
 
 import re
 
-NAME_PATTERN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+REGISTRATION_NAME_PATTERN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 REGISTRATION_NAME_LIMIT = 100
 # Registration ids start with it.
-RESERVED_PREFIX = "cap-reg-"
+REGISTRATION_ID_PREFIX = "cap-reg-"
 
 
-def capability_name_error(name: str) -> str:
+def find_registration_name_error(name: str) -> str:
     """Return what is wrong with the name, or '' if it is valid."""
     if not 1 <= len(name) <= REGISTRATION_NAME_LIMIT:
         return f"must have 1 to {REGISTRATION_NAME_LIMIT} characters"
-    if not NAME_PATTERN.fullmatch(name):
+    if not REGISTRATION_NAME_PATTERN.fullmatch(name):
         return "must be lowercase words joined by hyphens, such as data-analysis"
-    if name == "health" or name.startswith(RESERVED_PREFIX):
+    if name == "health" or name.startswith(REGISTRATION_ID_PREFIX):
         return "is reserved"
     return ""

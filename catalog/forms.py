@@ -3,9 +3,9 @@ from typing import Any
 from django import forms
 from django.forms.fields import InvalidJSONInput
 
-from capabilities.documents import DOCUMENT_BYTES_LIMIT, read_json, text_error
+from capabilities.documents import DOCUMENT_BYTES_LIMIT, find_text_error, read_json
 from capabilities.parsers import ParseError, protocol_choices
-from capabilities.problems import Problems, UnreadableDocument, url_error
+from capabilities.problems import Problems, UnreadableDocument, find_url_error
 
 from .outbound import FetchError, find_authorization_error
 from .registration import Preview, preview_definition, preview_url
@@ -109,13 +109,13 @@ class RegisterForm(forms.Form):
     def clean_definition(self) -> bytes:
         # Browsers submit every line break as CRLF.
         definition: str = self.cleaned_data["definition"].replace("\r\n", "\n")
-        if error := text_error(definition):
+        if error := find_text_error(definition):
             raise forms.ValidationError(f"The text {error}.")
         return self.check_size(definition.encode())
 
     def clean_endpoint(self) -> str:
         endpoint: str = self.cleaned_data["endpoint"].strip()
-        if endpoint and (error := url_error(endpoint)):
+        if endpoint and (error := find_url_error(endpoint)):
             raise forms.ValidationError(f"The URL {error}.")
         return endpoint
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from capabilities.validators import capability_name_error
+from capabilities.validators import find_registration_name_error
 from catalog.events import (
     EventConsumerMixin,
     LiveConsumer,
@@ -115,7 +115,7 @@ class RegistryEventsMixin(EventConsumerMixin):
         if error := super().find_query_error(query):
             return error
         for name in parse_query(query).get("capability", []):
-            if error := capability_name_error(name):
+            if error := find_registration_name_error(name):
                 return f"capability {error}"
         return ""
 

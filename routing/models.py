@@ -11,7 +11,7 @@ from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
-from capabilities.validators import REGISTRATION_NAME_LIMIT, RESERVED_PREFIX
+from capabilities.validators import REGISTRATION_ID_PREFIX, REGISTRATION_NAME_LIMIT
 from catalog.health import DAY, HOUR, MINUTE, truncate_to_hour
 from catalog.models import CatalogEntry, HealthHour, HourlyCount, Status
 
@@ -52,7 +52,7 @@ HAS_OWN_CHECK = Q(next_check_at__isnull=False)
 
 
 def new_id() -> str:
-    return RESERVED_PREFIX + secrets.token_hex(8)
+    return REGISTRATION_ID_PREFIX + secrets.token_hex(8)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 
-from capabilities.problems import url_error
-from capabilities.validators import capability_name_error
+from capabilities.problems import find_url_error
+from capabilities.validators import find_registration_name_error
 from catalog.outbound import has_disallowed_host
 
 SEMANTIC_VERSION_LIMIT = 100
@@ -21,7 +21,7 @@ SEMANTIC_VERSION = re.compile(
 )
 
 
-def version_error(version: str) -> str:
+def find_version_error(version: str) -> str:
     """Return what is wrong with the version, or '' if it is valid."""
     if len(version) > SEMANTIC_VERSION_LIMIT:
         return f"must have at most {SEMANTIC_VERSION_LIMIT} characters"
@@ -30,11 +30,11 @@ def version_error(version: str) -> str:
     return ""
 
 
-def health_check_url_error(url: str) -> str:
+def find_health_check_url_error(url: str) -> str:
     """Return what is wrong with an absolute URL or a path, or '' if it is valid."""
     is_path = url.startswith("/") and not url.startswith("//")
     absolute_url = f"https://agent.example{url}" if is_path else url
-    if url and (error := url_error(absolute_url)):
+    if url and (error := find_url_error(absolute_url)):
         return error if is_path else f"{error}, or a path that starts with /"
     if "@" in urlsplit(absolute_url).netloc:
         return "must not contain a username or password"
@@ -47,12 +47,12 @@ def raise_if_invalid(find_error: Callable[[str], str], value: str) -> None:
 
 
 def validate_capability(name: str) -> None:
-    raise_if_invalid(capability_name_error, name)
+    raise_if_invalid(find_registration_name_error, name)
 
 
 def validate_version(version: str) -> None:
-    raise_if_invalid(version_error, version)
+    raise_if_invalid(find_version_error, version)
 
 
 def validate_health_check_url(url: str) -> None:
-    raise_if_invalid(health_check_url_error, url)
+    raise_if_invalid(find_health_check_url_error, url)

@@ -6,7 +6,7 @@ from datetime import date, time
 from typing import Any
 
 from ..numbers import check_int64, parse_finite_float
-from ..problems import Document, UnreadableDocument, too_deep_error
+from ..problems import Document, UnreadableDocument, build_too_deep_error
 
 # tomllib needs n² steps for a key of n parts.
 DOTS_LIMIT = 256
@@ -27,7 +27,7 @@ def read_toml(text: str, *, dates_as_strings: bool = True) -> Document:
         message = normalize_position(str(error))
         raise UnreadableDocument(f"is not TOML: {message}") from error
     except RecursionError as error:
-        raise too_deep_error() from error
+        raise build_too_deep_error() from error
     except ValueError as error:  # an integer of thousands of digits
         raise UnreadableDocument("contains a number that is too long") from error
     return document

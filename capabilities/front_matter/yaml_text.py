@@ -12,8 +12,8 @@ from ..problems import (
     Document,
     Problems,
     UnreadableDocument,
+    build_too_deep_error,
     member_path,
-    too_deep_error,
 )
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -39,9 +39,9 @@ def read_yaml(text: str, problems: Problems) -> Document:
     except yaml.MarkedYAMLError as error:
         message = error.problem or error.context or "malformed"
         mark = error.problem_mark or error.context_mark
-        raise yaml_error(message, mark) from error
+        raise build_yaml_error(message, mark) from error
     except yaml.YAMLError as error:
-        raise yaml_error("cannot be parsed") from error
+        raise build_yaml_error("cannot be parsed") from error
 
 
 def reject_control_characters(text: str) -> None:
@@ -52,7 +52,7 @@ def reject_control_characters(text: str) -> None:
         raise UnreadableDocument(message)
 
 
-def yaml_error(message: str, mark: Any = None) -> UnreadableDocument:
+def build_yaml_error(message: str, mark: Any = None) -> UnreadableDocument:
     position = f" at line {mark.line + 1} column {mark.column + 1}" if mark else ""
     return UnreadableDocument(f"is not YAML: {message}{position}")
 
@@ -72,27 +72,27 @@ class YAMLDocumentReader:
         if isinstance(next(self.events), yaml.StreamEndEvent):
             raise UnreadableDocument("is empty")
         if not isinstance(root := self.next_event(), yaml.MappingStartEvent):
-            raise yaml_error("the document must be a mapping", root.start_mark)
+            raise build_yaml_error("the document must be a mapping", root.start_mark)
         document = self.read_mapping("$", 0)
         next(self.events)
         if not isinstance(event := next(self.events), yaml.StreamEndEvent):
-            raise yaml_error("there must be only one document", event.start_mark)
+            raise build_yaml_error("there must be only one document", event.start_mark)
         return document
 
     def next_event(self) -> Any:
         event = next(self.events)
         if getattr(event, "anchor", None):
             message = "anchors and aliases are not supported"
-            raise yaml_error(message, event.start_mark)
+            raise build_yaml_error(message, event.start_mark)
         if getattr(event, "tag", None):
-            raise yaml_error("tags are not supported", event.start_mark)
+            raise build_yaml_error("tags are not supported", event.start_mark)
         return event
 
     def read_mapping(self, path: str, depth: int) -> Document:
         mapping: Document = {}
         while not isinstance(key := self.next_event(), yaml.MappingEndEvent):
             if not isinstance(key, yaml.ScalarEvent):
-                raise yaml_error("a key must be a string", key.start_mark)
+                raise build_yaml_error("a key must be a string", key.start_mark)
             if key.value in mapping:
                 message = f"member {key.value!r} is repeated; the last value is used"
                 self.problems.warning(path, message)
@@ -111,7 +111,7 @@ class YAMLDocumentReader:
         if isinstance(event, yaml.ScalarEvent):
             return parse_scalar(event)
         if depth >= DEPTH_LIMIT:
-            raise too_deep_error(path)
+            raise build_too_deep_error(path)
         if isinstance(event, yaml.MappingStartEvent):
             return self.read_mapping(path, depth)
         return self.read_sequence(path, depth)
@@ -124,7 +124,7 @@ def parse_scalar(event: Any) -> Any:
     if text in CONSTANTS:
         return CONSTANTS[text]
     if NOT_FINITE.fullmatch(text):
-        raise yaml_error(f"{text} is not a JSON value", event.start_mark)
+        raise build_yaml_error(f"{text} is not a JSON value", event.start_mark)
     if YAML_NUMBER.fullmatch(text):
         return parse_number(text)
     return text

@@ -17,7 +17,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from capabilities.kinds import kinds
 from capabilities.parsers import get_media_type, parsers, try_parse
-from capabilities.problems import url_error
+from capabilities.problems import find_url_error
 
 from .. import registration
 from ..filters import CatalogEntryFilterSet
@@ -299,7 +299,7 @@ class CatalogEntryViewSet(
 
     def get_endpoint(self) -> str:
         url: str = self.request.query_params.get("endpoint", "")
-        if url and (error := url_error(url)):
+        if url and (error := find_url_error(url)):
             raise InvalidParameter(f"endpoint {error}", parameter="endpoint")
         return url
 

@@ -13,7 +13,7 @@ import httpcore2
 import httpx2
 
 from capabilities.documents import DOCUMENT_BYTES_LIMIT
-from capabilities.problems import url_error
+from capabilities.problems import find_url_error
 
 from ..conf import conf
 from .address_guard import resolve_allowed
@@ -175,7 +175,7 @@ async def decompress(chunks: AsyncIterator[bytes], host: str) -> AsyncIterator[b
 
 def check_url(url: str) -> None:
     """Raise UrlNotAllowed unless it is an http(s) URL without credentials."""
-    if error := url_error(url):
+    if error := find_url_error(url):
         raise UrlNotAllowed(f"The URL {error}")
     parts = urlsplit(url)
     if parts.username is not None or parts.password is not None:

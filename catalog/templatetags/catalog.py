@@ -15,7 +15,7 @@ from django_htmx.jinja import htmx_script
 
 from capabilities.kinds import kinds, removal_breaks_clients
 from capabilities.parsers import parsers
-from capabilities.problems import url_error
+from capabilities.problems import find_url_error
 
 from .. import health
 from ..web import ICONS
@@ -68,7 +68,7 @@ def protocol_label(slug: str) -> str:
 @register.filter
 def is_web_url(url: Any) -> bool:
     """Return whether a value from a definition is an http or https URL."""
-    return isinstance(url, str) and bool(url) and not url_error(url)
+    return isinstance(url, str) and bool(url) and not find_url_error(url)
 
 
 @register.filter

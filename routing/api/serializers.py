@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from capabilities.validators import capability_name_error
+from capabilities.validators import find_registration_name_error
 from catalog.api.base import (
     ResponseSerializer,
     StrictCharField,
@@ -25,7 +25,7 @@ from ..models import (
     RegistrationMetricsMixin,
 )
 from ..strategies import STRATEGIES, RankedCandidate
-from ..validators import health_check_url_error, version_error
+from ..validators import find_health_check_url_error, find_version_error
 from .errors import InvalidAgentId, InvalidCapabilityName, InvalidVersion
 from .fields import (
     ComplementField,
@@ -64,7 +64,7 @@ class BaseRegistrationSerializer(serializers.Serializer[dict[str, Any]]):
     )
 
     def validate_version(self, value: str) -> str:
-        if error := version_error(value):
+        if error := find_version_error(value):
             raise InvalidVersion(f"The version {error}", version=value[:DETAIL_LIMIT])
         return value
 
@@ -79,7 +79,7 @@ class BaseRegistrationSerializer(serializers.Serializer[dict[str, Any]]):
     def validate_health_check_url(self, value: str | None) -> str:
         """Return '' for null, which removes the URL."""
         url = value or ""
-        if error := health_check_url_error(url):
+        if error := find_health_check_url_error(url):
             raise serializers.ValidationError(f"The URL {error}.")
         return url
 
@@ -104,7 +104,7 @@ class RegistrationSerializer(BaseRegistrationSerializer):
         return value
 
     def validate_capability(self, value: str) -> str:
-        if error := capability_name_error(value):
+        if error := find_registration_name_error(value):
             raise InvalidCapabilityName(
                 f"The capability name {error}", capability=value[:DETAIL_LIMIT]
             )

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from capabilities.documents import DOCUMENT_BYTES_LIMIT, read_document, text_error
+from capabilities.documents import DOCUMENT_BYTES_LIMIT, find_text_error, read_document
 from capabilities.problems import PROBLEM_LIMIT, Problem, Problems
 
 from .documents import TOO_DEEP_MESSAGE, get_read_error, read_valid
@@ -154,7 +154,7 @@ def test_member_names_with_invalid_characters_are_errors():
 
 @pytest.mark.parametrize("text", ["", "a", "größe", "😀", "\n\t", "\u202e"])
 def test_text_error_is_empty_for_valid_text(text):
-    assert text_error(text) == ""
+    assert find_text_error(text) == ""
 
 
 def test_repeated_member_is_a_warning_and_last_value_is_used():

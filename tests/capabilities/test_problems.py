@@ -4,8 +4,8 @@ from capabilities.problems import (
     PROBLEM_LIMIT,
     Problem,
     Problems,
+    find_url_error,
     member_path,
-    url_error,
 )
 
 
@@ -57,7 +57,7 @@ def test_long_member_name_is_cut_in_path():
     ],
 )
 def test_url_error_is_empty_for_web_url(url):
-    assert url_error(url) == ""
+    assert find_url_error(url) == ""
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_url_error_is_empty_for_web_url(url):
     ],
 )
 def test_url_error_names_the_reason(url, error):
-    assert url_error(url) == error
+    assert find_url_error(url) == error
 
 
 def test_errors_and_warnings_are_separate_and_in_order(problems):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from capabilities.kinds import Kind
 from capabilities.parsers import Parser
-from capabilities.problems import Document, Problems, url_error
+from capabilities.problems import Document, Problems, find_url_error
 from capabilities.records import AgentRecord, CapabilityRecord
 
 
@@ -37,7 +37,7 @@ class WeatherParser(Parser):
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         address = problems.required_string(document, "address")
-        if address and (message := url_error(address)):
+        if address and (message := find_url_error(address)):
             problems.error("$.address", message)
         return AgentRecord(
             protocol=self.slug,

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 from ...connections import Connection
 from ...health_requests import HealthRequest
 from ...parsers import Parser
-from ...problems import Document, Problems, member_path, url_error
+from ...problems import Document, Problems, find_url_error, member_path
 from ...records import CAPABILITY_NAME_LIMIT, AgentRecord, ProviderRecord
 from .connection import build_connection
 from .features import read_features, read_media_features
@@ -192,7 +192,7 @@ def select_endpoint(
     interfaces: list[A2AInterface], document: Document, problems: Problems
 ) -> str:
     """Return the first http(s) URL; others, such as gRPC addresses, are listed only."""
-    errors = [(item, url_error(item.url)) for item in interfaces if item.url]
+    errors = [(item, find_url_error(item.url)) for item in interfaces if item.url]
     web_urls = [item.url for item, error in errors if not error]
     for item, error in errors:
         message = error if item.path.endswith(".url") else f"url {error}"

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from ...documents import text_error
+from ...documents import find_text_error
 from ...problems import Document, Problems, member_path
 from .records import A2ASecurityScheme, A2ASignature, Requirements
 
@@ -172,6 +172,6 @@ def get_header_text(header: Document | None, key: str) -> str:
     The texts of the header are checked here, because they are encoded in the document.
     """
     value = (header or {}).get(key)
-    if not isinstance(value, str) or not value.strip() or text_error(value):
+    if not isinstance(value, str) or not value.strip() or find_text_error(value):
         return ""
     return value

@@ -25,7 +25,7 @@ from .envelopes import (
     build_envelope,
     build_raw_envelope,
 )
-from .errors import EnvelopeError, EnvelopeTooLarge, ReasonCode, malformed_error
+from .errors import EnvelopeError, EnvelopeTooLarge, ReasonCode, build_malformed_error
 from .identifiers import (
     CHANNEL_PATTERN,
     ENDPOINT_SCHEME,
@@ -77,11 +77,11 @@ __all__ = [
     "build_definition",
     "build_endpoint",
     "build_envelope",
+    "build_malformed_error",
     "build_raw_envelope",
     "build_transfer_body",
     "build_whois_response_body",
     "has_catalog",
-    "malformed_error",
     "read_catalog",
     "read_definition",
     "read_local_catalog",

@@ -5,7 +5,7 @@ from typing import Any
 from ...problems import DEPTH_LIMIT, Document, Problems, member_path
 from .cards import PeerCard
 from .documents import CapabilityDocument
-from .errors import EnvelopeError, ReasonCode, malformed_error, raise_first_error
+from .errors import EnvelopeError, ReasonCode, build_malformed_error, raise_first_error
 from .members import read_text
 
 # A catalog nests its documents deeper in the envelope than a transfer does.
@@ -45,12 +45,12 @@ def read_whois(body: Document) -> PeerCard | None:
             read_text(body, "query", "$.body")
             reject_card(body)
             return None
-    raise malformed_error("must be request or response", "$.body.type")
+    raise build_malformed_error("must be request or response", "$.body.type")
 
 
 def reject_card(body: Document) -> None:
     if body.get("peer_card") is not None:
-        raise malformed_error("must not be in a request", CARD_PATH)
+        raise build_malformed_error("must not be in a request", CARD_PATH)
 
 
 def read_card(body: Document) -> PeerCard:
@@ -65,7 +65,7 @@ def read_transfer(body: Document) -> CapabilityDocument:
     document = read_capability_document(body.get("capability"), CAPABILITY_PATH)
     if not document.received_digest:
         path = f"{CAPABILITY_PATH}.digest"
-        raise malformed_error("must be a non-empty string", path)
+        raise build_malformed_error("must be a non-empty string", path)
     check_digest(document, CAPABILITY_PATH)
     return document
 
@@ -77,7 +77,7 @@ def read_capability_document(value: Any, path: str) -> CapabilityDocument:
     raise_first_error(problems)
     if is_nested_deeper_than(value, DOCUMENT_DEPTH_LIMIT):
         message = f"must not be nested deeper than {DOCUMENT_DEPTH_LIMIT} levels"
-        raise malformed_error(message, path)
+        raise build_malformed_error(message, path)
     return document
 
 

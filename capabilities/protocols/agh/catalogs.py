@@ -8,7 +8,7 @@ from ...problems import Document, member_path
 from .bodies import check_digest, read_capability_document
 from .cards import CATALOG_KEY
 from .documents import CapabilityDocument
-from .errors import malformed_error
+from .errors import build_malformed_error
 from .identifiers import trim
 
 INCLUDE_KEY = "agh.include"
@@ -80,7 +80,7 @@ def read_catalog(
     items = catalog.get("capabilities") if isinstance(catalog, dict) else None
     if not isinstance(items, list):
         message = "must be an object with a list of capabilities"
-        raise malformed_error(message, catalog_path)
+        raise build_malformed_error(message, catalog_path)
     return tuple(read_documents(items, member_path(catalog_path, "capabilities")))
 
 
@@ -94,6 +94,6 @@ def read_documents(items: list[Any], path: str) -> Iterator[CapabilityDocument]:
             check_digest(document, item_path)
         if document.id in seen_ids:
             message = f"must be unique; {document.id!r} is already listed"
-            raise malformed_error(message, member_path(item_path, "id"))
+            raise build_malformed_error(message, member_path(item_path, "id"))
         seen_ids.add(document.id)
         yield document

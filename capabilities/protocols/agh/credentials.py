@@ -5,7 +5,7 @@ from typing import Any
 
 from ...documents import json_path
 from ...problems import Document
-from .errors import malformed_error
+from .errors import build_malformed_error
 from .identifiers import trim
 
 # The envelope members in which peers may put data of their own.
@@ -38,7 +38,7 @@ def reject_credentials(envelope: Document) -> None:
     for key in FREE_FORM_MEMBERS:
         for path in find_credentials(envelope.get(key), (key,)):
             message = "looks like a credential; envelopes must not contain credentials"
-            raise malformed_error(message, json_path(path))
+            raise build_malformed_error(message, json_path(path))
 
 
 def find_credentials(value: Any, path: MemberPath) -> Iterator[MemberPath]:

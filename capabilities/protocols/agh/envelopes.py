@@ -10,7 +10,7 @@ from .bodies import CAPABILITY_PATH, CARD_PATH, read_greet, read_transfer, read_
 from .cards import PeerCard, require_proof
 from .credentials import reject_credentials
 from .documents import CapabilityDocument
-from .errors import EnvelopeError, ReasonCode, malformed_error
+from .errors import EnvelopeError, ReasonCode, build_malformed_error
 from .identifiers import (
     CHANNEL_PATTERN,
     DIRECT_ID_PATTERN,
@@ -224,15 +224,19 @@ def build_raw_envelope(
 def check_freshness(envelope: Envelope, now: int) -> None:
     """Raise EnvelopeError if the envelope is expired or dated in the future."""
     if envelope.ts - now > REPLAY_AGE:
-        raise expired_error(f"is more than {REPLAY_AGE} seconds in the future", "$.ts")
+        raise build_freshness_error(
+            f"is more than {REPLAY_AGE} seconds in the future", "$.ts"
+        )
     if envelope.expires_at is not None:
         if envelope.expires_at <= now:
-            raise expired_error("is in the past", "$.expires_at")
+            raise build_freshness_error("is in the past", "$.expires_at")
     elif now - envelope.ts > REPLAY_AGE:
-        raise expired_error(f"is more than {REPLAY_AGE} seconds in the past", "$.ts")
+        raise build_freshness_error(
+            f"is more than {REPLAY_AGE} seconds in the past", "$.ts"
+        )
 
 
-def expired_error(message: str, path: str) -> EnvelopeError:
+def build_freshness_error(message: str, path: str) -> EnvelopeError:
     return EnvelopeError(ReasonCode.EXPIRED, message, path)
 
 
@@ -242,7 +246,7 @@ def check_conversation_members(envelope: Envelope) -> None:
         value = read_matching(envelope.raw, key, pattern)
         if value and envelope.kind in DISCOVERY_KINDS:
             message = f"must not be in a {envelope.kind.value} envelope"
-            raise malformed_error(message, member_path("$", key))
+            raise build_malformed_error(message, member_path("$", key))
 
 
 def check_sender(envelope: Envelope) -> None:
@@ -252,16 +256,18 @@ def check_sender(envelope: Envelope) -> None:
     if envelope.card is None:
         return
     if envelope.is_response and not envelope.reply_to:
-        raise malformed_error("must be the ID of the whois request", "$.reply_to")
+        raise build_malformed_error("must be the ID of the whois request", "$.reply_to")
     if envelope.card.peer_id != envelope.sender:
-        raise malformed_error("must equal the sender (from)", f"{CARD_PATH}.peer_id")
+        raise build_malformed_error(
+            "must equal the sender (from)", f"{CARD_PATH}.peer_id"
+        )
     capabilities_path = member_path(CARD_PATH, "capabilities")
     require_proof(envelope.card.capabilities, envelope.proof, capabilities_path)
 
 
 def read_protocol(raw: Document) -> None:
     if raw.get("protocol") != PROTOCOL_VERSION:
-        raise malformed_error(f"must be {PROTOCOL_VERSION}", "$.protocol")
+        raise build_malformed_error(f"must be {PROTOCOL_VERSION}", "$.protocol")
 
 
 def read_workspace(raw: Document) -> str:

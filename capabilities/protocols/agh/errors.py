@@ -40,11 +40,11 @@ class EnvelopeTooLarge(EnvelopeError):
     """A received or outgoing envelope exceeds the size limit of the protocol."""
 
 
-def malformed_error(message: str, path: str = "$") -> EnvelopeError:
+def build_malformed_error(message: str, path: str = "$") -> EnvelopeError:
     return EnvelopeError(ReasonCode.MALFORMED, message, path)
 
 
 def raise_first_error(problems: Problems) -> None:
     """Raise EnvelopeError for the first error in `problems`, if there is one."""
     for problem in problems.errors[:1]:
-        raise malformed_error(problem.message, problem.path)
+        raise build_malformed_error(problem.message, problem.path)

@@ -7,7 +7,12 @@ from typing import Any
 from ... import documents
 from ...numbers import INT64_MAX
 from ...problems import Document, Problems, UnreadableDocument, member_path
-from .errors import EnvelopeTooLarge, ReasonCode, malformed_error, raise_first_error
+from .errors import (
+    EnvelopeTooLarge,
+    ReasonCode,
+    build_malformed_error,
+    raise_first_error,
+)
 from .identifiers import trim
 
 ENVELOPE_BYTES_LIMIT = 1_048_576
@@ -33,11 +38,11 @@ def decode_envelope(received: bytes | Document | list[Any]) -> Document:
             raw = documents.check_document(received, problems)
     except UnreadableDocument as unreadable:
         problem = unreadable.problem
-        raise malformed_error(problem.message, problem.path) from unreadable
+        raise build_malformed_error(problem.message, problem.path) from unreadable
     raise_first_error(problems)
     # A repeated member is only a warning elsewhere, but it could not be relayed.
     for warning in problems.warnings:
-        raise malformed_error(warning.message.partition(";")[0], warning.path)
+        raise build_malformed_error(warning.message.partition(";")[0], warning.path)
     if not isinstance(received, bytes):
         check_envelope_size(get_serialized_size(raw))
     return raw
@@ -47,7 +52,7 @@ def get_serialized_size(raw: Document) -> int:
     try:
         return len(serialize_json(raw))
     except (TypeError, ValueError) as error:
-        raise malformed_error(f"is not JSON: {error}") from error
+        raise build_malformed_error(f"is not JSON: {error}") from error
 
 
 def check_envelope_size(size: int) -> None:
@@ -61,7 +66,7 @@ def read_text(document: Document, key: str, path: str = "$") -> str:
     value = document.get(key)
     if value is None or isinstance(value, str):
         return trim(value or "")
-    raise malformed_error("must be a string", member_path(path, key))
+    raise build_malformed_error("must be a string", member_path(path, key))
 
 
 def read_id(raw: Document, key: str) -> str:
@@ -69,21 +74,23 @@ def read_id(raw: Document, key: str) -> str:
     text = read_text(raw, key)
     if len(text) > ID_LIMIT:
         message = f"must have at most {ID_LIMIT} characters"
-        raise malformed_error(message, member_path("$", key))
+        raise build_malformed_error(message, member_path("$", key))
     return text
 
 
 def read_matching(raw: Document, key: str, pattern: Pattern[str] | None) -> str:
     text = read_text(raw, key)
     if text and pattern and not pattern.fullmatch(text):
-        raise malformed_error(f"must match {pattern.pattern}", member_path("$", key))
+        raise build_malformed_error(
+            f"must match {pattern.pattern}", member_path("$", key)
+        )
     return text
 
 
 def read_required(raw: Document, key: str, pattern: Pattern[str] | None = None) -> str:
     if text := read_matching(raw, key, pattern):
         return text
-    raise malformed_error("must be a non-empty string", member_path("$", key))
+    raise build_malformed_error("must be a non-empty string", member_path("$", key))
 
 
 def read_seconds(raw: Document, key: str) -> int | None:
@@ -93,7 +100,7 @@ def read_seconds(raw: Document, key: str) -> int | None:
         return None
     if type(value) is int and abs(value) <= INT64_MAX:
         return value
-    raise malformed_error(
+    raise build_malformed_error(
         "must be a Unix timestamp in whole seconds", member_path("$", key)
     )
 
@@ -101,7 +108,9 @@ def read_seconds(raw: Document, key: str) -> int | None:
 def read_ts(raw: Document) -> int:
     ts = read_seconds(raw, "ts")
     if ts is None or ts <= 0:
-        raise malformed_error("must be a Unix timestamp greater than zero", "$.ts")
+        raise build_malformed_error(
+            "must be a Unix timestamp greater than zero", "$.ts"
+        )
     return ts
 
 
@@ -109,11 +118,11 @@ def read_object(raw: Document, key: str) -> Document | None:
     value = raw.get(key)
     if value is None or isinstance(value, dict):
         return value
-    raise malformed_error("must be an object", member_path("$", key))
+    raise build_malformed_error("must be an object", member_path("$", key))
 
 
 def read_body(raw: Document) -> Document:
     body = read_object(raw, "body")
     if body is None:
-        raise malformed_error("must be an object", "$.body")
+        raise build_malformed_error("must be an object", "$.body")
     return body

@@ -17,7 +17,7 @@ from ...features import (
 from ...health_requests import HealthRequest
 from ...interfaces import EndpointPolicy
 from ...parsers import Parser
-from ...problems import Document, Problems, member_path, url_error
+from ...problems import Document, Problems, find_url_error, member_path
 from ...records import (
     CAPABILITY_NAME_LIMIT,
     DISPLAY_NAME_LIMIT,
@@ -81,7 +81,7 @@ class AGUIParser(Parser):
         return build_connection(record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        if error_text := document_error(document):
+        if error_text := find_document_error(document):
             problems.error("$", error_text)
             return AgentRecord(protocol=self.slug, endpoint="")
         declaration = read_declaration(document, problems)
@@ -99,7 +99,7 @@ class AGUIParser(Parser):
         )
 
 
-def document_error(document: Document) -> str:
+def find_document_error(document: Document) -> str:
     """Return why this is not an AgentCapabilities document, or ""."""
     if is_event_matrix(document):
         return (
@@ -115,7 +115,7 @@ def read_endpoint(document: Document, identity: Document, problems: Problems) ->
     """Return the agent's URL, or an identifier with its name if there is no URL."""
     url = document.get(ENDPOINT_MEMBER)
     if url is not None:
-        error_text = url_error(url) if isinstance(url, str) else "must be a string"
+        error_text = find_url_error(url) if isinstance(url, str) else "must be a string"
         if error_text:
             problems.error(member_path("$", ENDPOINT_MEMBER), error_text)
         return "" if error_text else derive_agent_url(str(url))

@@ -10,7 +10,7 @@ from ...kinds import Kind
 from ...parsers import Parser
 from ...problems import Document, Problems, member_path
 from ...records import AgentRecord, CapabilityRecord
-from ...validators import capability_name_error
+from ...validators import find_registration_name_error
 
 CONFIG_MEMBERS = {
     "capabilities",
@@ -144,7 +144,7 @@ def read_name(path: str, text: str, problems: Problems) -> tuple[str, str | None
     name, version = text, None
     if match := VERSIONED_NAME.fullmatch(text):
         name, version = match[1], build_semantic_version(match.groups("0")[1:])
-    if error := capability_name_error(name):
+    if error := find_registration_name_error(name):
         problems.error(path, error)
         return "", None
     if version:

@@ -8,7 +8,7 @@ from ...features import AgentFeature
 from ...health_requests import HealthRequest
 from ...parsers import Parser
 from ...problems import Document, Problems, member_path
-from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, length_error
+from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, find_length_error
 from .connection import build_connection
 from .detection import is_server
 from .envelope import Part, unwrap_server
@@ -136,7 +136,7 @@ def read_description(root: Part, info: Part, problems: Problems) -> str:
     if description := read_first_text("description", (root, info), problems):
         return description
     instructions = read_first_text("instructions", (root,), problems)
-    if error := length_error(instructions, DESCRIPTION_LIMIT):
+    if error := find_length_error(instructions, DESCRIPTION_LIMIT):
         message = f"{error}; not used as the description"
         problems.warning(member_path(root[1], "instructions"), message)
         return ""

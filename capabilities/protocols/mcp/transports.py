@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...problems import Document, Problems, member_path, url_error
+from ...problems import Document, Problems, find_url_error, member_path
 
 STREAMABLE_HTTP = "streamable-http"
 VARIABLE = re.compile(r"\{[^{}\s]+\}")
@@ -92,7 +92,7 @@ def build_transport(path: str, transport_type: str, url: Any) -> Transport:
     transport_type = normalize_transport_type(transport_type)
     if not isinstance(url, str) or not url:
         return Transport(path, transport_type, error="must be a non-empty string")
-    error = url_error(url)
+    error = find_url_error(url)
     if URL_TEMPLATE.fullmatch(url) and (
         has_variable_host(url) or (error and VARIABLE.search(url))
     ):

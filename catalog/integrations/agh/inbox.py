@@ -31,7 +31,7 @@ from capabilities.protocols.agh import (
     ReasonCode,
     build_definition,
     build_endpoint,
-    malformed_error,
+    build_malformed_error,
     read_catalog,
     read_definition,
     require_proof,
@@ -58,7 +58,7 @@ def process_envelope(envelope: Envelope) -> list[Envelope]:
     Raise EnvelopeError if the envelope is rejected.
     """
     if envelope.sender == AGENTLENS_PEER_ID:
-        raise malformed_error("must not be the ID of AgentLens", "$.from")
+        raise build_malformed_error("must not be the ID of AgentLens", "$.from")
     if envelope.to and find_peer(envelope.to, envelope.channel) is None:
         raise build_not_target_error(envelope)
     with transaction.atomic():
@@ -84,7 +84,9 @@ def store_content(envelope: Envelope) -> None:
     except ParseError as error:
         # Only the card can fail here; documents are validated before.
         problem = error.result.errors[0]
-        raise malformed_error(problem.message, CARD_PATH + problem.path[1:]) from error
+        raise build_malformed_error(
+            problem.message, CARD_PATH + problem.path[1:]
+        ) from error
 
 
 def store_card(envelope: Envelope, card: PeerCard) -> None:
@@ -94,7 +96,7 @@ def store_card(envelope: Envelope, card: PeerCard) -> None:
     require_proof(capability_ids, envelope.proof, CATALOG_ITEMS_PATH)
     capabilities = build_document_capabilities(documents or ())
     if "channel" in card.raw:
-        raise malformed_error("is reserved by AgentLens", f"{CARD_PATH}.channel")
+        raise build_malformed_error("is reserved by AgentLens", f"{CARD_PATH}.channel")
     lock_agent(
         compute_agent_key(PROTOCOL, build_endpoint(envelope.channel, envelope.sender))
     )
@@ -246,7 +248,7 @@ def collect_relay_members(envelope: Envelope) -> Document:
 def check_record(record: AGHCapability) -> AGHCapability:
     """Return the record; raise EnvelopeError if it cannot be stored."""
     for message in record.validate():
-        raise malformed_error(message, record.path)
+        raise build_malformed_error(message, record.path)
     return record
 
 

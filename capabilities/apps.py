@@ -7,7 +7,7 @@ class CapabilitiesConfig(AppConfig):
     name = "capabilities"
 
     def ready(self) -> None:
-        from .features import FEATURE
+        from .features import FEATURE_KIND
         from .kinds import kinds
         from .parsers import parsers
         from .protocols.a2a import A2AParser
@@ -16,10 +16,10 @@ class CapabilitiesConfig(AppConfig):
         from .protocols.config import ConfigParser
         from .protocols.mcp import MCPParser
 
-        if FEATURE.slug in kinds:
+        if FEATURE_KIND.slug in kinds:
             # Tests that override INSTALLED_APPS make Django call this again.
             return
-        kinds.register(FEATURE)
+        kinds.register(FEATURE_KIND)
         for parser in (
             A2AParser(),
             MCPParser(),

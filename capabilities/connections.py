@@ -18,9 +18,9 @@ class Connection:
     endpoints: list[Endpoint] = field(default_factory=list)
     # Each says what a caller must present, e.g. "API key in the header as X-Key".
     credentials: list[str] = field(default_factory=list)
-    # The heading of the snippet, what to do with it, and the snippet itself.
-    title: str = ""
-    note: str = ""
+    # An example to copy, its heading, and how to use it.
     snippet: str = ""
+    snippet_title: str = ""
+    snippet_note: str = ""
     # Why clients cannot connect to the agent at all; "" when they can.
     unavailable_reason: str = ""

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from . import front_matter
-from .numbers import parse_finite_float
+from .numbers import build_long_integer_error, parse_finite_float
 from .problems import (
     DEPTH_LIMIT,
     PROBLEM_LIMIT,
@@ -20,9 +20,15 @@ from .problems import (
 
 DOCUMENT_BYTES_LIMIT = 1_048_576
 
+# The member names and list indexes that lead to a value, such as ("skills", 0, "id").
+Keys = tuple[str | int, ...]
+
 
 def read_document(raw: bytes, problems: Problems) -> Document:
-    """Return the definition in JSON, YAML or TOML; raise UnreadableDocument."""
+    """Decode a definition in JSON, YAML or TOML.
+
+    Raises UnreadableDocument if the bytes do not contain an object in such a format.
+    """
     text = decode_utf8(check_size(raw))
     if front_matter.is_yaml_or_toml(text):
         return check_document(front_matter.decode(text, problems), problems)
@@ -30,7 +36,7 @@ def read_document(raw: bytes, problems: Problems) -> Document:
 
 
 def read_json(raw: bytes, problems: Problems) -> Document:
-    """Return the JSON object in these bytes; raise UnreadableDocument."""
+    """Decode a JSON object; raise UnreadableDocument if the bytes contain none."""
     text = decode_utf8(check_size(raw))
     return check_document(decode_json(text, problems), problems)
 
@@ -52,7 +58,10 @@ def decode_utf8(raw: bytes) -> str:
 
 
 def check_document(document: Any, problems: Problems) -> Document:
-    """Return the value, which must be an object; add errors for invalid text in it."""
+    """Return the value as an object; add errors for strings that cannot be stored.
+
+    Raises UnreadableDocument if it is not an object or is nested too deeply.
+    """
     if not isinstance(document, dict):
         raise UnreadableDocument(f"must be a JSON object, not {json_type(document)}")
     for path, message in islice(iter_errors(document), PROBLEM_LIMIT + 1):
@@ -72,8 +81,9 @@ def decode_json(text: str, problems: Problems) -> Any:
         if len(document) < len(pairs):
             for key, count in Counter(key for key, _ in pairs).items():
                 if count > 1:
-                    message = f"member {key!r} is repeated; the last value is used"
-                    problems.warning("$", message)
+                    # The decoder does not say where in the document the object is.
+                    message = f"member {key!r} is repeated in an object of the document"
+                    problems.repeated_member("$", message)
         return document
 
     try:
@@ -89,8 +99,8 @@ def decode_json(text: str, problems: Problems) -> Any:
         raise UnreadableDocument(message) from error
     except RecursionError as error:
         raise build_too_deep_error() from error
-    except ValueError as error:  # an integer of thousands of digits
-        raise UnreadableDocument("contains a number that is too long") from error
+    except ValueError as error:  # Python limits the digits of an integer
+        raise build_long_integer_error() from error
 
 
 def reject_constant(name: str) -> float:
@@ -102,10 +112,8 @@ def json_type(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def iter_errors(
-    value: Any, keys: tuple[str | int, ...] = ()
-) -> Iterator[tuple[str, str]]:
-    """Yield path and message for each text that databases cannot store.
+def iter_errors(value: Any, keys: Keys = ()) -> Iterator[tuple[str, str]]:
+    """Yield path and message for each string that databases cannot store.
 
     Raises UnreadableDocument if the value is nested too deeply.
     """
@@ -122,7 +130,7 @@ def iter_errors(
             yield from iter_errors(item, (*keys, key))
 
 
-def json_path(keys: tuple[str | int, ...]) -> str:
+def json_path(keys: Keys) -> str:
     """Return the JSON path of nested keys, like `$.skills[0].name`."""
     path = "$"
     for key in keys:
@@ -131,7 +139,7 @@ def json_path(keys: tuple[str | int, ...]) -> str:
 
 
 def find_text_error(text: str) -> str:
-    """Return why a database cannot store the text, or ''."""
+    """Return why a database cannot store the string, or ''."""
     if "\0" in text:
         return "must not contain NUL characters"
     try:

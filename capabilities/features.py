@@ -19,7 +19,10 @@ MAX_SAFE_INTEGER = 2**53 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class AgentFeature(CapabilityRecord):
-    """A declared feature, named `category.flag` like `transport.streaming`."""
+    """A declared feature; its name joins the members that lead to its value.
+
+    For example `transport.streaming` or `multimodal.input.image`.
+    """
 
     kind: ClassVar[str] = "agent.feature"
     can_name_agent: ClassVar[bool] = False
@@ -27,7 +30,14 @@ class AgentFeature(CapabilityRecord):
     value: Any = None
 
 
-FEATURE = Kind("agent.feature", "Feature", "any", AgentFeature, False, icon="flag")
+FEATURE_KIND = Kind(
+    slug="agent.feature",
+    label="Feature",
+    protocol="any",
+    record_class=AgentFeature,
+    discoverable=False,
+    icon="flag",
+)
 
 
 class Shape(StrEnum):
@@ -184,35 +194,36 @@ FEATURES_BY_KEY_PATH = {
 }
 # Members of `identity` that every record has as a field of its own.
 IDENTITY_FIELDS = ("name", "description", "version", "provider")
-DECLARED_FEATURES = tuple(
+# Features that are stored as capabilities of their own.
+STORED_FEATURES = tuple(
     feature
     for feature in FEATURES_BY_KEY_PATH.values()
     if feature.key_path not in {("identity", field) for field in IDENTITY_FIELDS}
 )
 FLAG_LABELS = {
     feature.name: feature.label
-    for feature in DECLARED_FEATURES
+    for feature in STORED_FEATURES
     if feature.shape is Shape.FLAG
 }
 # The category for features that AG-UI does not define.
-CUSTOM = "custom"
-CATEGORY_NAMES = (*(category.name for category in FEATURE_CATEGORIES), CUSTOM)
+CUSTOM_CATEGORY = "custom"
+CATEGORY_NAMES = (*(category.name for category in FEATURE_CATEGORIES), CUSTOM_CATEGORY)
 # Features whose value is the number of capabilities with a role, by role.
-COUNTED_FEATURES = {"tool": "tools.items", "subagent": "multiAgent.subagents"}
+COUNT_FEATURES_BY_ROLE = {"tool": "tools.items", "subagent": "multiAgent.subagents"}
 FEATURE_LABELS = {
     feature.name: feature.label
-    for feature in DECLARED_FEATURES
+    for feature in STORED_FEATURES
     if feature.shape is not Shape.OBJECT
 }
 FEATURE_LABELS |= {"tools.items": "Tools", "multiAgent.subagents": "Sub-agents"}
-# Agents choose the rest of names with these prefixes themselves.
-FREE_PREFIXES = (f"{CUSTOM}.", "identity.metadata.")
+# Names with these prefixes are defined by agents, not by AG-UI.
+AGENT_DEFINED_PREFIXES = (f"{CUSTOM_CATEGORY}.", "identity.metadata.")
 
 
 def is_valid_feature_name(name: str) -> bool:
-    """Return whether an agent can have a feature of this name, spelled as in 1.0."""
+    """Return whether a feature can have this name, in the spelling of AG-UI 1.0."""
     category, _, rest = name.partition(".")
-    if category in CATEGORY_NAMES and not name.startswith(FREE_PREFIXES):
+    if category in CATEGORY_NAMES and not name.startswith(AGENT_DEFINED_PREFIXES):
         return name in FEATURE_LABELS
     return bool(rest)
 

@@ -42,8 +42,11 @@ class CapabilityMerger(ABC):
         """Combine the stored capabilities with those of a new definition."""
 
     @abstractmethod
-    def restore(self, record: CapabilityRecord) -> CapabilityRecord | None:
-        """Return what to export in addition to the definition, or None."""
+    def rebuild_capability(self, record: CapabilityRecord) -> CapabilityRecord | None:
+        """Return the complete capability of a stored record, to export or to restore.
+
+        Returns None if the record has nothing that the definition does not contain.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class Introspector(ABC):
         """
 
     @abstractmethod
-    def complete(self, card: Document, answer: Document) -> Document:
+    def complete(self, definition: Document, answer: Document) -> Document:
         """Combine a published definition with the answer of the running agent."""
 
     @abstractmethod

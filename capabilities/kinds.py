@@ -22,8 +22,8 @@ class Kind:
     # The properties that lists show, and those that the search reads.
     list_properties: tuple[str, ...] = ()
     search_properties: tuple[str, ...] = ()
-    # Whether clients break when a capability of this kind is removed.
-    removal_breaks_clients: bool = False
+    # Whether removing a capability of this kind breaks clients.
+    is_removal_breaking: bool = False
     # The property that identifies a capability across versions; "" for its name.
     identity_property: str = ""
 
@@ -50,10 +50,10 @@ def capability_identity(
     return str(value or name)
 
 
-def removal_breaks_clients(slug: str) -> bool:
-    """Return whether clients break when a capability of this kind is removed."""
+def is_removal_breaking(slug: str) -> bool:
+    """Return whether removing a capability of this kind breaks clients."""
     kind = kinds.get(slug)
-    return kind is not None and kind.removal_breaks_clients
+    return kind is not None and kind.is_removal_breaking
 
 
 def kind_choices() -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Limits for numbers, so that every JSON reader and database can store them."""
+"""Limits for the numbers in definitions: finite floats and 64-bit integers."""
 
 import math
 
@@ -16,10 +16,17 @@ def parse_finite_float(text: str) -> float:
 
 
 def check_int64(value: int) -> int:
-    """Return the integer; raise UnreadableDocument if it has more than 64 bits.
+    """Return the integer; raise UnreadableDocument if it does not fit into 64 bits.
 
-    Python refuses to print integers of thousands of digits, so the message omits it.
+    The message does not repeat the integer: Python cannot print thousands of digits.
     """
     if not -INT64_MAX - 1 <= value <= INT64_MAX:
-        raise UnreadableDocument("contains an integer of more than 64 bits")
+        message = "contains an integer outside the 64-bit range; write it as a string"
+        raise UnreadableDocument(message)
     return value
+
+
+def build_long_integer_error() -> UnreadableDocument:
+    """Return the error for an integer with more digits than Python parses."""
+    message = "contains an integer with too many digits; write it as a string"
+    return UnreadableDocument(message)

@@ -41,17 +41,18 @@ class Parser(ABC):
     # What a document needs to be recognized; shown when no parser recognizes it.
     detection_hint: str
     # Paths where hosts publish their definition, in the order to try them.
-    well_known: tuple[str, ...] = ()
+    well_known_paths: tuple[str, ...] = ()
     # Optional interfaces, for protocols that need them; see also `introspector`.
     presence_policy: PresencePolicy | None = None
     capability_merger: CapabilityMerger | None = None
     endpoint_policy: EndpointPolicy | None = None
-    # Whether definitions may be YAML or TOML. JSON is always accepted.
-    accepts_front_matter: bool = False
+    # Whether definitions may also be YAML or TOML; JSON is always accepted.
+    accepts_yaml_and_toml: bool = False
     # The source of entries registered from such definitions; "" for the default.
     source: str = ""
-    # JSON paths in this protocol of members that have another path in A2A.
-    path_overrides: Mapping[str, str] = {}
+    # The paths to report errors at, by the path of the same member in an A2A card. For
+    # members that are at the same path in both protocols, no item is needed.
+    reported_paths: Mapping[str, str] = {}
     # The content type under which the original bytes are served.
     media_type: str = "application/json"
 
@@ -64,7 +65,8 @@ class Parser(ABC):
         parts = urlsplit(url)
         base = parts._replace(path=parts.path.rstrip("/"), query="", fragment="")
         return [
-            urlunsplit(base._replace(path=base.path + path)) for path in self.well_known
+            urlunsplit(base._replace(path=base.path + path))
+            for path in self.well_known_paths
         ]
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
@@ -83,7 +85,7 @@ class Parser(ABC):
 
     @property
     def introspector(self) -> Introspector | None:
-        """Queries a running agent for its definition, if the protocol supports it."""
+        """The registered introspector of this protocol, or None if there is none."""
         return introspectors.get(self.slug)
 
     @property
@@ -156,7 +158,7 @@ def try_parse(raw: bytes, protocol: str = "", endpoint: str = "") -> ParseResult
             problems.error(
                 "$", f"is a definition of {detected.label}, not of {parser.label}"
             )
-        elif not parser.accepts_front_matter and front_matter.is_yaml_or_toml(
+        elif not parser.accepts_yaml_and_toml and front_matter.is_yaml_or_toml(
             decode_utf8(raw)
         ):
             problems.error("$", f"must be JSON, the only format of {parser.label}")
@@ -214,7 +216,7 @@ def can_be_probed(protocol: str, endpoint: str) -> bool:
     return parser.can_be_probed(endpoint) if parser else is_web_url(endpoint)
 
 
-def merges_capabilities(protocol: str) -> bool:
+def has_capability_merger(protocol: str) -> bool:
     parser = parsers.get(protocol)
     return parser is not None and parser.capability_merger is not None
 
@@ -242,7 +244,7 @@ def build_record(parser: Parser, document: Document, problems: Problems) -> Agen
     """Parse the document and check the record by the rules of all protocols."""
     record = parser.parse(document, problems)
     for path, message in record.validate():
-        problems.error(parser.path_overrides.get(path, path), message)
+        problems.error(parser.reported_paths.get(path, path), message)
     if len(record.capabilities) > CAPABILITY_LIMIT:
         count = len(record.capabilities)
         problems.error(

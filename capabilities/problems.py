@@ -20,14 +20,14 @@ DEPTH_LIMIT = 64
 def member_path(path: str, key: str) -> str:
     """Return the JSON path of a member, like `$.skills` or `$['odd key']`.
 
-    A long key is cut.
+    A key of more than KEY_LIMIT characters is shortened.
     """
     shown = key if len(key) <= KEY_LIMIT else key[:KEY_LIMIT] + "…"
     return f"{path}.{shown}" if PLAIN_MEMBER.fullmatch(shown) else f"{path}[{shown!r}]"
 
 
 def find_url_error(url: str) -> str:
-    """Return why a text cannot be opened or linked as a web address, or ''."""
+    """Return why a string is not a web address that can be opened, or ''."""
     if any(character.isspace() or not character.isprintable() for character in url):
         return "must be a URL without spaces or control characters"
     try:
@@ -72,17 +72,27 @@ class Problems:
 
     The readers below return the value of a member if it has the right type. Otherwise
     they add an error or a warning and return an empty value.
+
+    With `rejects_repeated_members`, members that occur twice in an object are errors.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, rejects_repeated_members: bool = False) -> None:
         self.errors: list[Problem] = []
         self.warnings: list[Problem] = []
+        self.rejects_repeated_members = rejects_repeated_members
 
     def error(self, path: str, message: str) -> None:
         append_limited(self.errors, Problem(path, message))
 
     def warning(self, path: str, message: str) -> None:
         append_limited(self.warnings, Problem(path, message))
+
+    def repeated_member(self, path: str, message: str) -> None:
+        """Add an error if repeated members are rejected, otherwise a warning."""
+        if self.rejects_repeated_members:
+            self.error(path, message)
+        else:
+            self.warning(path, f"{message}; the last value is used")
 
     def required_string(self, document: Document, key: str, path: str = "$") -> str:
         """Return a non-empty string; add an error and return '' for anything else."""
@@ -173,5 +183,5 @@ class Problems:
         Such members stay in the stored definition.
         """
         for key in sorted(document.keys() - set(known_members)):
-            message = "unknown member; stored, but not interpreted"
+            message = "is an unknown member; stored, but not interpreted"
             self.warning(member_path(path, key), message)

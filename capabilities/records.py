@@ -44,14 +44,14 @@ class CapabilityRecord:
         cls, name: str, description: str, properties: Mapping[str, Any]
     ) -> Self:
         """Return the record of a stored capability; unknown properties are ignored."""
-        own_fields = {f.name for f in fields(cls)} - COMMON_FIELDS
+        own_fields = {field.name for field in fields(cls)} - COMMON_FIELDS
         values = {key: value for key, value in properties.items() if key in own_fields}
         return cls(name=name, description=description, **values)
 
     @property
     def properties(self) -> dict[str, Any]:
         """The kind's own fields as JSON values, without those that are None."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: value
             for name, value in values.items()
@@ -61,7 +61,7 @@ class CapabilityRecord:
     def validate(self) -> Iterator[str]:
         """Yield a message for each reason why the record cannot be stored."""
         if not self.name.strip():
-            yield "needs a name"
+            yield "must have a name"
         if message := find_length_error(self.name, CAPABILITY_NAME_LIMIT):
             yield f"name {message}"
         if message := find_length_error(self.description, DESCRIPTION_LIMIT):
@@ -72,7 +72,7 @@ class CapabilityRecord:
         return self.name
 
 
-COMMON_FIELDS = frozenset(f.name for f in fields(CapabilityRecord))
+COMMON_FIELDS = frozenset(field.name for field in fields(CapabilityRecord))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +117,18 @@ class AgentRecord:
         Updates with a new name are appended.
         """
         new = {capability.name: capability for capability in updates}
-        updated = [new.pop(item.name, item) for item in self.capabilities]
+        updated = [
+            new.pop(capability.name, capability) for capability in self.capabilities
+        ]
         return replace(self, capabilities=(*updated, *new.values()))
 
     @property
     def display_name(self) -> str:
         """The name of the agent, else that of a capability, else the endpoint."""
-        named = (item.name for item in self.capabilities if item.can_name_agent)
-        names = (self.name, next(named, ""), self.endpoint)
+        capability_names = (
+            capability.name
+            for capability in self.capabilities
+            if capability.can_name_agent
+        )
+        names = (self.name, next(capability_names, ""), self.endpoint)
         return next((name for name in names if name.strip()), "")[:DISPLAY_NAME_LIMIT]

@@ -23,14 +23,16 @@ class DuplicateSlug(ValueError):
 class Registry(Generic[T]):
     """Items by slug, in the order of their registration."""
 
-    def __init__(self, noun: str) -> None:
-        self.noun = noun
+    def __init__(self, item_label: str) -> None:
+        self.item_label = item_label
         self._items: dict[str, T] = {}
 
     def register(self, *items: T) -> None:
         for item in items:
             if item.slug in self._items:
-                raise DuplicateSlug(f"{self.noun} {item.slug!r} is taken")
+                raise DuplicateSlug(
+                    f"{self.item_label} slug {item.slug!r} is already registered"
+                )
             self._items[item.slug] = item
 
     def get(self, slug: str) -> T | None:

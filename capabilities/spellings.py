@@ -40,13 +40,15 @@ def list_category_members(category: str) -> tuple[str, ...]:
     return tuple(key_path[1] for key_path in key_paths if key_path[0] == category)
 
 
-ROOT_SPELLINGS = build_snake_case_spellings(CATEGORY_NAMES)
-SPELLINGS = {
+CATEGORY_SPELLINGS = build_snake_case_spellings(CATEGORY_NAMES)
+MEMBER_SPELLINGS = {
     name: build_snake_case_spellings(list_category_members(name))
     for name in CATEGORY_NAMES
 }
-SPELLINGS["multimodal"] |= build_snake_case_spellings(tuple(FLAT_MULTIMODAL_FLAGS))
-SPELLINGS["multiAgent"] |= {LEGACY_SUBAGENTS: SUBAGENTS, "sub_agents": SUBAGENTS}
+MEMBER_SPELLINGS["multimodal"] |= build_snake_case_spellings(
+    tuple(FLAT_MULTIMODAL_FLAGS)
+)
+MEMBER_SPELLINGS["multiAgent"] |= {LEGACY_SUBAGENTS: SUBAGENTS, "sub_agents": SUBAGENTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,13 @@ class NormalizedDocument:
 
     document: Document = field(default_factory=dict)
     original_paths: dict[KeyPath, str] = field(default_factory=dict)
-    # Values ignored because the same member has another value in another spelling.
+    # Paths of ignored values: the member has another value under its name in 1.0.
     conflicting_paths: list[str] = field(default_factory=list)
-    # Values where 1.0 requires an object.
-    misplaced_paths: list[str] = field(default_factory=list)
+    # Paths of ignored values where 1.0 requires an object.
+    non_object_paths: list[str] = field(default_factory=list)
 
     def original_path(self, key_path: KeyPath) -> str:
-        """Return the path that a member has in the document as it was written."""
+        """Return the path of a member in the original document."""
         if not key_path:
             return "$"
         if path := self.original_paths.get(key_path):
@@ -73,11 +75,11 @@ class NormalizedDocument:
             self.conflicting_paths.append(self.original_path(key_path))
 
 
-def normalize_spelling(document: Document) -> NormalizedDocument:
+def normalize_document(document: Document) -> NormalizedDocument:
     """Return the document with every member under its name in 1.0."""
     result = NormalizedDocument()
-    result.document.update(rename_members(document, ROOT_SPELLINGS, (), result))
-    for name, spellings in SPELLINGS.items():
+    result.document.update(rename_members(document, CATEGORY_SPELLINGS, (), result))
+    for name, spellings in MEMBER_SPELLINGS.items():
         if isinstance(category := result.document.get(name), dict):
             renamed = rename_members(category, spellings, (name,), result)
             result.document[name] = renamed
@@ -86,12 +88,15 @@ def normalize_spelling(document: Document) -> NormalizedDocument:
     return result
 
 
-def standard_name(name: str) -> str:
-    """Return a feature's name in 1.0: `multimodal.input.image` for `.imageInput`."""
+def normalize_feature_name(name: str) -> str:
+    """Return the name that AG-UI 1.0 has for a feature.
+
+    For example, `multimodal.imageInput` becomes `multimodal.input.image`.
+    """
     document: Any = True
     for key in reversed(name.split(".")):
         document = {key: document}
-    value: Any = normalize_spelling(document).document
+    value: Any = normalize_document(document).document
     key_path: list[str] = []
     while isinstance(value, dict) and len(value) == 1:
         ((key, value),) = value.items()
@@ -135,7 +140,7 @@ def nest_flat_flags(multimodal: Document, result: NormalizedDocument) -> Documen
         group = nested.get(group_name)
         if not isinstance(group, dict | None):
             path = result.original_path(("multimodal", group_name))
-            result.misplaced_paths.append(path)
+            result.non_object_paths.append(path)
             group = nested[group_name] = {}
         value, group = nested.pop(flat_name), dict(group or {})
         flat_path = ("multimodal", flat_name)

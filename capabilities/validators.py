@@ -4,7 +4,7 @@ import re
 
 REGISTRATION_NAME_PATTERN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 REGISTRATION_NAME_LIMIT = 100
-# Registration ids start with it.
+# IDs of registrations start with this prefix, so names of capabilities must not.
 REGISTRATION_ID_PREFIX = "cap-reg-"
 
 
@@ -15,5 +15,5 @@ def find_registration_name_error(name: str) -> str:
     if not REGISTRATION_NAME_PATTERN.fullmatch(name):
         return "must be lowercase words joined by hyphens, such as data-analysis"
     if name == "health" or name.startswith(REGISTRATION_ID_PREFIX):
-        return "is reserved"
+        return "is reserved; choose another name"
     return ""

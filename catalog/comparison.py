@@ -11,10 +11,10 @@ from uuid import UUID
 from django.http import QueryDict
 
 from capabilities.features import (
-    COUNTED_FEATURES,
-    CUSTOM,
-    FEATURE,
+    COUNT_FEATURES_BY_ROLE,
+    CUSTOM_CATEGORY,
     FEATURE_CATEGORIES,
+    FEATURE_KIND,
     FEATURE_LABELS,
     Category,
 )
@@ -32,7 +32,7 @@ MatchKey = tuple[str, str]
 PROTOCOL_SPECIFIC = Category("protocol", "Protocol-specific", ())
 COMPARED_CATEGORIES = (
     *FEATURE_CATEGORIES,
-    Category(CUSTOM, "Custom", ()),
+    Category(CUSTOM_CATEGORY, "Custom", ()),
     PROTOCOL_SPECIFIC,
 )
 
@@ -65,7 +65,7 @@ class ComparedAgent:
         features = {
             row.name: row.properties.get("value")
             for row in rows
-            if row.kind == FEATURE.slug
+            if row.kind == FEATURE_KIND.slug
         }
         capabilities = {
             (get_role(row.kind) or row.kind, row.name): CapabilityKey(
@@ -77,7 +77,9 @@ class ComparedAgent:
         roles = Counter(role for role, _ in capabilities)
         # Zero is left out: a definition without tools may belong to an agent with some.
         counts = {
-            name: roles[role] for role, name in COUNTED_FEATURES.items() if roles[role]
+            name: roles[role]
+            for role, name in COUNT_FEATURES_BY_ROLE.items()
+            if roles[role]
         }
         return cls(entry, features | counts, capabilities)
 

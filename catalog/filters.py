@@ -13,7 +13,7 @@ from capabilities.features import is_valid_feature_name
 from capabilities.kinds import discoverable_kinds, kind_choices
 from capabilities.parsers import protocol_choices
 from capabilities.records import CAPABILITY_NAME_LIMIT
-from capabilities.spellings import standard_name
+from capabilities.spellings import normalize_feature_name
 
 from . import search
 from .models import CatalogEntry, CatalogEntryQuerySet, Source, Status
@@ -100,12 +100,12 @@ class FeatureNamesField(forms.Field):
         unknown = next((name for name in names if not is_feature_name(name)), None)
         if unknown is not None:
             raise ValidationError(f"There is no feature {unknown[:100]!r}.")
-        return [standard_name(name) for name in names]
+        return [normalize_feature_name(name) for name in names]
 
 
 def is_feature_name(text: str) -> bool:
     return len(text) <= CAPABILITY_NAME_LIMIT and is_valid_feature_name(
-        standard_name(text)
+        normalize_feature_name(text)
     )
 
 

@@ -27,7 +27,7 @@ from ..protocols.agh.envelopes import (
 
 
 class AGHRequestError(Exception):
-    """The directory rejected a request; `reason_code` is AGH's own, or empty."""
+    """The directory rejected a request. `reason_code` is AGH's reason code, or ''."""
 
     def __init__(self, status: int, body: Any) -> None:
         error = body if isinstance(body, dict) else {}
@@ -85,7 +85,8 @@ class AGHClient:
     def fetch(self, peer_id: str, capability_id: str) -> Envelope:
         """Fetch the transfer envelope of a capability that another peer offers."""
         if capability_id in (".", ".."):
-            raise ValueError("capability_id must not be . or .., which no URL can hold")
+            message = "capability_id must not be '.' or '..': a URL cannot contain it"
+            raise ValueError(message)
         path = f"/peers/{quote(peer_id)}/capabilities/{quote(capability_id, safe='')}"
         response = self.http.get(path, params={"channel": self.channel})
         return parse_envelope(self.read_response(response))
@@ -127,9 +128,9 @@ class AGHClient:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.http.close()
 

@@ -13,19 +13,16 @@ from ..problems import Problems, UnreadableDocument
 from ..protocols.agui.addresses import build_capabilities_url
 from ..protocols.agui.declarations import read_declaration
 from ..protocols.agui.detection import (
-    declares_nothing,
     has_category,
-    has_foreign_transport,
+    has_other_protocol_transport,
+    is_empty_declaration,
     is_event_matrix,
 )
+from ..protocols.agui.parser import NOT_SERVED_STATUSES
 
-# Responses of an agent that does not serve its capabilities.
-NOT_SERVED_STATUSES = {
-    httpx2.codes.NOT_FOUND,
-    httpx2.codes.METHOD_NOT_ALLOWED,
-    httpx2.codes.GONE,
-    httpx2.codes.NOT_IMPLEMENTED,
-}
+# An agent that answers 405 does not serve its capabilities either. The statuses for
+# probes do not include it, because 405 is enough to show that an agent is alive.
+NO_CAPABILITIES_STATUSES = (*NOT_SERVED_STATUSES, httpx2.codes.METHOD_NOT_ALLOWED)
 
 
 @dataclass
@@ -49,7 +46,7 @@ class HttpAgent:
         """Fetch the agent's capabilities. Return None if it does not declare any."""
         url = self.capabilities_url or build_capabilities_url(self.url)
         response = self.http.get(url)
-        if response.status_code in NOT_SERVED_STATUSES:
+        if response.status_code in NO_CAPABILITIES_STATUSES:
             return None
         response.raise_for_status()
         return parse_capabilities(response.content)
@@ -62,24 +59,24 @@ class HttpAgent:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()
 
 
 def parse_capabilities(raw: bytes) -> AgentCapabilities | None:
-    """Return the capabilities in any spelling, or None for any other document."""
+    """Parse AgentCapabilities in any spelling; return None for other documents."""
     try:
         # No size limit: the caller chose this agent and trusts it.
         decoded = decode_json(decode_utf8(raw), Problems())
         document = check_document(decoded, Problems())
     except UnreadableDocument:
         return None
-    if is_event_matrix(document) or has_foreign_transport(document):
+    if is_event_matrix(document) or has_other_protocol_transport(document):
         return None
-    if not has_category(document) and not declares_nothing(document):
+    if not has_category(document) and not is_empty_declaration(document):
         return None
     declaration = read_declaration(document, Problems())
     return AgentCapabilities.model_validate(declaration.document)

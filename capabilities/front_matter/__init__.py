@@ -6,7 +6,7 @@ from ..problems import Document, Problems, UnreadableDocument
 from .toml_text import read_toml
 from .yaml_text import read_yaml
 
-FRONT_MATTER_BYTES_LIMIT = 65_536
+YAML_OR_TOML_BYTES_LIMIT = 65_536
 FENCE = re.compile(r"\s*(---|\+\+\+)[ \t]*\r?(?:\n|\Z)")
 CLOSING_FENCES = {
     fence: re.compile(rf"^{re.escape(fence)}[ \t]*\r?$", re.MULTILINE)
@@ -15,7 +15,7 @@ CLOSING_FENCES = {
 LANGUAGES = {"---": "YAML", "+++": "TOML"}
 TOML_KEY = r"(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*')"
 TOML_ASSIGNMENT = re.compile(rf"{TOML_KEY}(?:[ \t]*\.[ \t]*{TOML_KEY})*[ \t]*=(?!=)")
-# `[true]` is JSON, and so is a list of anything but one bare word.
+# A line like `[table]` starts TOML, but `[true]`, `[1]` and `["a"]` are JSON.
 TOML_TABLE = re.compile(
     r"\[{1,2}(?!(?:true|false|null)\])[A-Za-z_][\w.-]*\]{1,2}\s*(?:#|$)"
 )
@@ -30,13 +30,13 @@ def is_yaml_or_toml(text: str) -> bool:
 def decode(text: str, problems: Problems) -> Document:
     """Return the document; text after the front matter is ignored."""
     language, body = extract(text)
-    if len(body.encode()) > FRONT_MATTER_BYTES_LIMIT:
-        message = f"has more than {FRONT_MATTER_BYTES_LIMIT} bytes of {language}"
+    if len(body.encode()) > YAML_OR_TOML_BYTES_LIMIT:
+        message = f"has more than {YAML_OR_TOML_BYTES_LIMIT} bytes of {language}"
         raise UnreadableDocument(message)
     return read_toml(body) if language == "TOML" else read_yaml(body, problems)
 
 
-def front_matter_contains(text: str, word: str) -> bool:
+def has_word_in_front_matter(text: str, word: str) -> bool:
     """Return whether the text has front matter with this word in it."""
     return bool(FENCE.match(text)) and word in extract(text)[1]
 
@@ -67,7 +67,7 @@ def detect_language(text: str) -> str:
 def first_significant_line(text: str) -> str:
     """Return the first line that is neither blank nor a comment, or ''."""
     start = len(text) - len(text.lstrip())
-    for line in text[start : start + FRONT_MATTER_BYTES_LIMIT].split("\n"):
+    for line in text[start : start + YAML_OR_TOML_BYTES_LIMIT].split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
             return line.strip()
     return ""

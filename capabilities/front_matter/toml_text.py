@@ -5,7 +5,7 @@ import tomllib
 from datetime import date, time
 from typing import Any
 
-from ..numbers import check_int64, parse_finite_float
+from ..numbers import build_long_integer_error, check_int64, parse_finite_float
 from ..problems import Document, UnreadableDocument, build_too_deep_error
 
 # tomllib needs n² steps for a key of n parts.
@@ -28,8 +28,8 @@ def read_toml(text: str, *, dates_as_strings: bool = True) -> Document:
         raise UnreadableDocument(f"is not TOML: {message}") from error
     except RecursionError as error:
         raise build_too_deep_error() from error
-    except ValueError as error:  # an integer of thousands of digits
-        raise UnreadableDocument("contains a number that is too long") from error
+    except ValueError as error:  # Python limits the digits of an integer
+        raise build_long_integer_error() from error
     return document
 
 

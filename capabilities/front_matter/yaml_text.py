@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 from yaml.reader import Reader
 
-from ..numbers import check_int64, parse_finite_float
+from ..numbers import build_long_integer_error, check_int64, parse_finite_float
 from ..problems import (
     DEPTH_LIMIT,
     Document,
@@ -23,7 +23,7 @@ CONSTANTS = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-# Digits after a leading zero are a code, such as a postal code, and stay a string.
+# Digits after a leading zero, such as those of a postal code, stay a string.
 YAML_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 YAML_NUMBER = re.compile(
     r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
@@ -94,8 +94,8 @@ class YAMLDocumentReader:
             if not isinstance(key, yaml.ScalarEvent):
                 raise build_yaml_error("a key must be a string", key.start_mark)
             if key.value in mapping:
-                message = f"member {key.value!r} is repeated; the last value is used"
-                self.problems.warning(path, message)
+                message = f"member {key.value!r} is repeated"
+                self.problems.repeated_member(path, message)
             value_path = member_path(path, key.value)
             value = self.read_value(self.next_event(), value_path, depth + 1)
             mapping[key.value] = value
@@ -135,5 +135,5 @@ def parse_number(text: str) -> int | float:
         return parse_finite_float(text)
     try:
         return check_int64(int(text))
-    except ValueError as error:  # an integer of thousands of digits
-        raise UnreadableDocument("contains a number that is too long") from error
+    except ValueError as error:  # Python limits the digits of an integer
+        raise build_long_integer_error() from error

@@ -11,7 +11,7 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
-from capabilities.kinds import kinds, removal_breaks_clients
+from capabilities.kinds import is_removal_breaking, kinds
 from capabilities.parsers import ParseResult, parsers
 from capabilities.problems import Problem
 from capabilities.records import (
@@ -232,7 +232,7 @@ class RemovedCapabilitySerializer(CapabilityKeySerializer):
     )
 
     def get_breaking(self, removed: dict[str, str]) -> bool:
-        return removal_breaks_clients(removed["kind"])
+        return is_removal_breaking(removed["kind"])
 
 
 class ChangesSerializer(serializers.Serializer[Any]):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from capabilities.kinds import capability_identity, removal_breaks_clients
+from capabilities.kinds import capability_identity, is_removal_breaking
 from capabilities.records import CapabilityRecord
 
 from ..models import Capability
@@ -29,9 +29,7 @@ class CapabilityChanges:
     def breaking_removals(self) -> list[dict[str, str]]:
         """The removed capabilities that clients rely on."""
         return [
-            removed
-            for removed in self.removed
-            if removal_breaks_clients(removed["kind"])
+            removed for removed in self.removed if is_removal_breaking(removed["kind"])
         ]
 
     def __bool__(self) -> bool:

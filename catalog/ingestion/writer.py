@@ -8,7 +8,7 @@ from enum import StrEnum
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from capabilities.parsers import merges_capabilities, try_parse
+from capabilities.parsers import has_capability_merger, try_parse
 from capabilities.problems import Problem
 from capabilities.records import AgentRecord, CapabilityRecord
 
@@ -140,7 +140,7 @@ def is_unchanged(current: AgentType, definition: Definition) -> bool:
     record = definition.record
     if current.version != record.version or current.definition != definition.raw:
         return False
-    if not merges_capabilities(record.protocol):
+    if not has_capability_merger(record.protocol):
         return True
     return index_capabilities(current.capabilities.all()) == index_capabilities(
         record.capabilities

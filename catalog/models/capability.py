@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from capabilities.features import FEATURE
+from capabilities.features import FEATURE_KIND
 from capabilities.kinds import kind_choices, kinds
 from capabilities.records import CapabilityRecord
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class CapabilityQuerySet(models.QuerySet["Capability"]):
     def declaring_features(self, names: Iterable[str]) -> CapabilityQuerySet:
         """Keep features with these names that are not declared as false."""
-        declared = self.filter(kind=FEATURE.slug, name__in=list(names))
+        declared = self.filter(kind=FEATURE_KIND.slug, name__in=list(names))
         return declared.exclude(properties={"value": False})
 
     def current_offers(self, kind: str, name: str) -> CapabilityQuerySet:

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import timezone
 
-from capabilities.features import COUNTED_FEATURES
+from capabilities.features import COUNT_FEATURES_BY_ROLE
 from capabilities.kinds import kinds_with_role
 from capabilities.parsers import can_be_probed
 from capabilities.records import is_web_url
@@ -61,7 +61,7 @@ class CatalogEntryQuerySet(models.QuerySet["CatalogEntry"]):
 
         For a counted feature, keep those with at least one such capability.
         """
-        for role, name in COUNTED_FEATURES.items():
+        for role, name in COUNT_FEATURES_BY_ROLE.items():
             if name == feature:
                 return self.offering(*kinds_with_role(role))
         declared = Capability.objects.declaring_features([feature])

@@ -102,7 +102,7 @@ def iter_extra_capabilities(entry: CatalogEntry) -> Iterator[dict[str, Any]]:
     """Yield the capabilities that the definitions do not contain."""
     merger = get_merger(entry.agent_type)
     for row in entry.agent_type.capabilities.all():
-        if merger and row.kind in kinds and merger.restore(row.record):
+        if merger and row.kind in kinds and merger.rebuild_capability(row.record):
             yield {name: getattr(row, name) for name in CAPABILITY_FIELDS}
 
 
@@ -148,7 +148,7 @@ def restore_capabilities(
     agent_type = entry.agent_type
     merger, agent_record = get_merger(agent_type), parse_stored(agent_type)
     rows = [Capability(**row) for row in capabilities if row["kind"] in kinds]
-    restored = [merger.restore(row.record) for row in rows] if merger else []
+    restored = [merger.rebuild_capability(row.record) for row in rows] if merger else []
     valid = [record for record in restored if record and not list(record.validate())]
     if agent_record and valid:
         definition = Definition(

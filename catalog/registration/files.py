@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from capabilities.front_matter import front_matter_contains
+from capabilities.front_matter import has_word_in_front_matter
 
 from ..ingestion import IngestResult
 from ..models import Source
@@ -109,7 +109,7 @@ def can_define_agent(path: Path) -> bool:
     if path.suffix != ".md":
         return True
     try:
-        return front_matter_contains(
+        return has_word_in_front_matter(
             path.read_text("utf-8-sig", "replace"), "capabilities"
         )
     except OSError:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
-from capabilities.features import FEATURE
+from capabilities.features import FEATURE_KIND
 from capabilities.kinds import kinds
 
 from ..models import REACHABLE_STATUSES, Capability, CatalogEntry, EntryText, SearchRow
@@ -106,7 +106,10 @@ def iter_entry_texts(entry: CatalogEntry) -> Iterator[str]:
 
 def iter_capability_texts(capability: Capability) -> Iterator[str]:
     """Yield the name, the description and the search properties of the kind."""
-    if capability.properties.get("value") is False and capability.kind == FEATURE.slug:
+    if (
+        capability.properties.get("value") is False
+        and capability.kind == FEATURE_KIND.slug
+    ):
         # A search for a feature must not find agents that declare not to have it.
         return
     yield from (capability.name, capability.description)

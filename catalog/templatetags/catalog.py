@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django_htmx.jinja import htmx_script
 
-from capabilities.kinds import kinds, removal_breaks_clients
+from capabilities.kinds import is_removal_breaking, kinds
 from capabilities.parsers import parsers
 from capabilities.problems import find_url_error
 
@@ -50,7 +50,7 @@ def kind_label(slug: str) -> str:
 @register.filter
 def is_breaking(removed: dict[str, str]) -> bool:
     """Return whether clients may depend on a removed capability."""
-    return removal_breaks_clients(removed["kind"])
+    return is_removal_breaking(removed["kind"])
 
 
 @register.filter

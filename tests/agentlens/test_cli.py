@@ -413,7 +413,8 @@ def test_import_counts_warnings_and_prints_them_on_request(tmp_path):
     summary = "1 new, 0 updated, 0 unchanged, 0 rejected; warnings: 1 (shown"
     assert summary in without_option.stdout
     assert without_option.stderr == ""
-    assert "odd.json: warning: $.oddity unknown member" in with_option.stderr
+    message = "$.oddity is an unknown member; stored, but not interpreted"
+    assert f"odd.json: warning: {message}" in with_option.stderr
 
 
 def test_import_url_reports_fetch_error(settings):

@@ -7,14 +7,17 @@ from hypothesis import strategies as st
 
 from capabilities.documents import read_document, read_json
 from capabilities.front_matter import (
-    FRONT_MATTER_BYTES_LIMIT,
-    front_matter_contains,
+    YAML_OR_TOML_BYTES_LIMIT,
+    has_word_in_front_matter,
     is_yaml_or_toml,
     yaml_text,
 )
 from capabilities.problems import PROBLEM_LIMIT, Problem, Problems, UnreadableDocument
 
 from .documents import TOO_DEEP_MESSAGE, get_read_error, read_valid
+
+TOO_MANY_DIGITS = "contains an integer with too many digits; write it as a string"
+OUTSIDE_64_BITS = "contains an integer outside the 64-bit range; write it as a string"
 
 
 def make_yaml(body: str) -> str:
@@ -89,23 +92,23 @@ def test_read_json_refuses_yaml_and_toml(text):
 
 
 def test_front_matter_contains_searches_only_the_front_matter():
-    assert front_matter_contains(make_yaml("capabilities: []"), "capabilities")
-    assert not front_matter_contains(
+    assert has_word_in_front_matter(make_yaml("capabilities: []"), "capabilities")
+    assert not has_word_in_front_matter(
         make_yaml("title: x") + "On capabilities", "capabilities"
     )
-    assert not front_matter_contains("# capabilities", "capabilities")
-    assert not front_matter_contains("capabilities = []", "capabilities")
+    assert not has_word_in_front_matter("# capabilities", "capabilities")
+    assert not has_word_in_front_matter("capabilities = []", "capabilities")
 
 
 def test_front_matter_size_limit_excludes_the_prompt():
-    line = "a: " + "x" * (FRONT_MATTER_BYTES_LIMIT - 5)
+    line = "a: " + "x" * (YAML_OR_TOML_BYTES_LIMIT - 5)
     prompt = "p" * 100_000
     assert read_valid(f"---\n{line}\n---\n{prompt}")
 
-    message = f"has more than {FRONT_MATTER_BYTES_LIMIT} bytes of"
+    message = f"has more than {YAML_OR_TOML_BYTES_LIMIT} bytes of"
     assert get_read_error(f"---\n{line}x\n---\n").message == f"{message} YAML"
     assert (
-        get_read_error(f'a = "{"x" * FRONT_MATTER_BYTES_LIMIT}"').message
+        get_read_error(f'a = "{"x" * YAML_OR_TOML_BYTES_LIMIT}"').message
         == f"{message} TOML"
     )
 
@@ -256,8 +259,8 @@ d = {e = 'f'}
         ("a = nan", "contains a number out of range: nan"),
         ("a = [-inf]", "contains a number out of range: -inf"),
         ("a = 1e999", "contains a number out of range: 1e999"),
-        ("a = " + "9" * 5_000, "contains a number that is too long"),
-        ("a = 0x" + "f" * 50_000, "contains an integer of more than 64 bits"),
+        ("a = " + "9" * 5_000, TOO_MANY_DIGITS),
+        ("a = 0x" + "f" * 50_000, OUTSIDE_64_BITS),
     ],
     ids=lambda text: text[:20],
 )
@@ -271,9 +274,9 @@ def test_invalid_toml_and_numbers_out_of_range_are_rejected(text, message):
 @pytest.mark.parametrize(
     ("number", "message"),
     [
-        ("9223372036854775808", "contains an integer of more than 64 bits"),
-        ("-9223372036854775809", "contains an integer of more than 64 bits"),
-        ("9" * 5_000, "contains a number that is too long"),
+        ("9223372036854775808", OUTSIDE_64_BITS),
+        ("-9223372036854775809", OUTSIDE_64_BITS),
+        ("9" * 5_000, TOO_MANY_DIGITS),
         ("1e999", "contains a number out of range: 1e999"),
     ],
     ids=lambda text: text[:20],

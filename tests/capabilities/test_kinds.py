@@ -2,12 +2,12 @@ from dataclasses import fields
 
 import pytest
 
-from capabilities.features import FEATURE
+from capabilities.features import FEATURE_KIND
 from capabilities.kinds import Kind, discoverable_kinds, kind_choices, kinds
 from capabilities.protocols.a2a import A2AParser
 from capabilities.records import CapabilityRecord
 
-KINDS = [FEATURE, *A2AParser.kinds]
+KINDS = [FEATURE_KIND, *A2AParser.kinds]
 for_each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.slug)
 
 
@@ -60,10 +60,10 @@ def test_kind_slug_equals_record_class_kind(kind):
 
 @for_each_kind
 def test_kind_slug_starts_with_its_protocol(kind):
-    expected = "any" if kind is FEATURE else "a2a"
+    expected = "any" if kind is FEATURE_KIND else "a2a"
 
     assert kind.protocol == expected
-    assert kind.slug.startswith("agent." if kind is FEATURE else "a2a.")
+    assert kind.slug.startswith("agent." if kind is FEATURE_KIND else "a2a.")
 
 
 @for_each_kind

@@ -178,7 +178,7 @@ def test_all_errors_are_reported():
     assert [(problem.path, problem.message) for problem in result.errors] == [
         ("$.name", "must be a non-empty string"),
         ("$.protocolVersion", "must have at most 255 characters, but has 256"),
-        ("$.notes[0]", "needs a name"),
+        ("$.notes[0]", "must have a name"),
         ("$.notes[1]", "name must have at most 500 characters, but has 501"),
     ]
 

@@ -138,7 +138,7 @@ def test_records_are_frozen():
 
 @pytest.mark.parametrize("name", ["", "   ", "\n"])
 def test_capability_name_is_required(name):
-    assert list(SampleRecord(name=name).validate()) == ["needs a name"]
+    assert list(SampleRecord(name=name).validate()) == ["must have a name"]
 
 
 def test_capability_limits_are_inclusive():

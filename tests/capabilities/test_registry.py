@@ -26,7 +26,7 @@ def test_items_keep_registration_order(fruits):
 
 
 def test_registering_existing_slug_is_rejected(fruits):
-    with pytest.raises(DuplicateSlug, match="Fruit 'pear' is taken"):
+    with pytest.raises(DuplicateSlug, match="Fruit slug 'pear' is already registered"):
         fruits.register(Fruit("pear", "Another pear"))
 
     assert fruits.get("pear") == Fruit("pear", "A pear")

@@ -22,15 +22,26 @@ MESSAGE_V0 = {
 
 
 def build_connection(record: AgentRecord) -> Connection:
-    interfaces = [c for c in record.capabilities if isinstance(c, A2AInterface)]
-    schemes = [c for c in record.capabilities if isinstance(c, A2ASecurityScheme)]
+    interfaces = [
+        capability
+        for capability in record.capabilities
+        if isinstance(capability, A2AInterface)
+    ]
+    schemes = [
+        capability
+        for capability in record.capabilities
+        if isinstance(capability, A2ASecurityScheme)
+    ]
     return Connection(
         endpoints=[
-            Endpoint(i.url, f"{i.binding} {i.protocol_version}".strip())
-            for i in interfaces
+            Endpoint(
+                interface.url,
+                f"{interface.binding} {interface.protocol_version}".strip(),
+            )
+            for interface in interfaces
         ],
         credentials=[describe_scheme(scheme) for scheme in schemes],
-        title="Send a message",
+        snippet_title="Send a message",
         snippet=build_curl_command(record, interfaces, schemes),
     )
 
@@ -59,7 +70,7 @@ def build_curl_command(
 ) -> str:
     """Return a shell command that sends a message, or "" without an HTTP interface."""
     # Reversed, so that the first interface of each binding is used.
-    by_binding = {i.binding: i for i in reversed(interfaces)}
+    by_binding = {interface.binding: interface for interface in reversed(interfaces)}
     interface = by_binding.get("JSONRPC") or by_binding.get("HTTP+JSON")
     if interface is None:
         return ""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...features import AgentFeature
 from ...problems import Document, Problems
@@ -10,13 +10,14 @@ from .records import A2ASkill
 from .security import read_requirements
 
 EXTENDED_CARD = "a2a.extendedAgentCard"
-FLAGS = {
+FEATURE_NAMES_BY_FLAG = {
     "streaming": "transport.streaming",
     "pushNotifications": "transport.pushNotifications",
     "stateTransitionHistory": "a2a.stateTransitionHistory",
     "extendedAgentCard": EXTENDED_CARD,
 }
-# By RFC 6838. Cards also contain modes like "text" and "*/*", which do not match.
+# As defined in RFC 6838. Cards also contain modes like "text" and "*/*", which do not
+# match.
 MIME_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*"
 MIME_TYPE = re.compile(rf"{MIME_NAME}/{MIME_NAME}(\s*;.*)?")
 # The features that input and output modes imply, by the prefix of the mode.
@@ -32,14 +33,23 @@ OUTPUT_FEATURES = {
 }
 
 
+class DefaultModes(NamedTuple):
+    """The input and output modes of skills that declare none themselves."""
+
+    inputs: list[str]
+    outputs: list[str]
+
+
 def read_features(
-    document: Document, flags: Document, problems: Problems
+    document: Document, declared_capabilities: Document, problems: Problems
 ) -> Iterator[AgentFeature]:
     """Yield the flags, the documentation URL and the security requirements."""
-    problems.warn_unknown(flags, {*FLAGS, "extensions"}, "$.capabilities")
+    path = "$.capabilities"
+    known_members = {*FEATURE_NAMES_BY_FLAG, "extensions"}
+    problems.warn_unknown(declared_capabilities, known_members, path)
     declared: dict[str, Any] = {
-        name: problems.boolean(flags, key, "$.capabilities")
-        for key, name in FLAGS.items()
+        name: problems.boolean(declared_capabilities, flag, path)
+        for flag, name in FEATURE_NAMES_BY_FLAG.items()
     }
     if declared[EXTENDED_CARD] is None:
         # The member of revisions before 1.0.
@@ -55,14 +65,13 @@ def read_features(
 
 
 def read_media_features(
-    skills: list[A2ASkill], default_modes: list[list[str]]
+    skills: list[A2ASkill], default_modes: DefaultModes
 ) -> Iterator[AgentFeature]:
     """Yield the MIME types and media of the card's default modes and its skills."""
-    default_inputs, default_outputs = default_modes
     skill_inputs = (mode for skill in skills for mode in skill.input_modes)
     skill_outputs = (mode for skill in skills for mode in skill.output_modes)
-    inputs = [*default_inputs, *skill_inputs]
-    outputs = list(dict.fromkeys([*default_outputs, *skill_outputs]))
+    inputs = [*default_modes.inputs, *skill_inputs]
+    outputs = list(dict.fromkeys([*default_modes.outputs, *skill_outputs]))
     mime_types = [mode for mode in outputs if MIME_TYPE.fullmatch(mode)]
     if mime_types:
         yield AgentFeature(name="output.supportedMimeTypes", value=mime_types)

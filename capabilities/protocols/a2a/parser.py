@@ -10,9 +10,14 @@ from ...connections import Connection
 from ...health_requests import HealthRequest
 from ...parsers import Parser
 from ...problems import Document, Problems, find_url_error, member_path
-from ...records import CAPABILITY_NAME_LIMIT, AgentRecord, ProviderRecord
+from ...records import (
+    CAPABILITY_NAME_LIMIT,
+    AgentRecord,
+    CapabilityRecord,
+    ProviderRecord,
+)
 from .connection import build_connection
-from .features import read_features, read_media_features
+from .features import DefaultModes, read_features, read_media_features
 from .records import KINDS, A2AExtension, A2AInterface, A2ASkill
 from .security import read_requirements, read_schemes, read_signatures
 
@@ -51,9 +56,15 @@ SKILL_MEMBERS = {
 }
 INTERFACE_MEMBERS = {"protocolVersion", "tenant", "url"}
 EXTENSION_MEMBERS = {"description", "params", "required", "uri"}
-DEFAULT_MODE_MEMBERS = ("defaultInputModes", "defaultOutputModes")
-# A card with any of these members is of revision 0.3 rather than 0.2.
-SINCE_V03 = (
+REQUIRED_CARD_MEMBERS = (
+    "description",
+    "version",
+    "capabilities",
+    "defaultInputModes",
+    "defaultOutputModes",
+)
+# Revision 0.2 does not have these members.
+V03_MEMBERS = (
     "protocolVersion",
     "preferredTransport",
     "additionalInterfaces",
@@ -65,7 +76,7 @@ class A2AParser(Parser):
     slug = "a2a"
     label = "A2A"
     detection_hint = "an agent card needs `skills` with `url` or `supportedInterfaces`"
-    well_known = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+    well_known_paths = ("/.well-known/agent-card.json", "/.well-known/agent.json")
     kinds = KINDS
 
     def recognizes(self, document: Document) -> bool:
@@ -80,38 +91,54 @@ class A2AParser(Parser):
         """Request the card: where it was published, else at the well-known paths."""
         if definition_url:
             return [HealthRequest(definition_url)]
-        return [HealthRequest(urljoin(endpoint, path)) for path in self.well_known]
+        return [
+            HealthRequest(urljoin(endpoint, path)) for path in self.well_known_paths
+        ]
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
         return build_connection(record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         problems.warn_unknown(document, AGENT_CARD_MEMBERS)
-        required = ("description", "version", "capabilities", *DEFAULT_MODE_MEMBERS)
-        warn_missing(document, required, problems)
+        warn_missing(document, REQUIRED_CARD_MEMBERS, problems)
         interfaces = read_interfaces(document, problems)
-        flags = problems.object(document, "capabilities")
-        default_modes = [
-            problems.string_list(document, key) or [] for key in DEFAULT_MODE_MEMBERS
-        ]
+        declared_capabilities = problems.object(document, "capabilities")
+        default_modes = DefaultModes(
+            problems.string_list(document, "defaultInputModes") or [],
+            problems.string_list(document, "defaultOutputModes") or [],
+        )
+        endpoint = select_endpoint(interfaces, document, problems)
         return AgentRecord(
             protocol=self.slug,
-            endpoint=select_endpoint(interfaces, document, problems),
+            endpoint=endpoint,
             name=problems.required_string(document, "name"),
             description=problems.string(document, "description"),
             version=problems.string(document, "version"),
             spec_version=read_spec_version(document, problems),
             provider=read_provider(document, problems),
-            capabilities=(
-                *(skills := list(read_skills(document, default_modes, problems))),
-                *interfaces,
-                *read_schemes(document, problems),
-                *read_extensions(flags, problems),
-                *read_signatures(document, problems),
-                *read_features(document, flags, problems),
-                *read_media_features(skills, default_modes),
+            capabilities=tuple(
+                read_capabilities(
+                    document, interfaces, declared_capabilities, default_modes, problems
+                )
             ),
         )
+
+
+def read_capabilities(
+    document: Document,
+    interfaces: list[A2AInterface],
+    declared_capabilities: Document,
+    default_modes: DefaultModes,
+    problems: Problems,
+) -> Iterator[CapabilityRecord]:
+    skills = list(read_skills(document, default_modes, problems))
+    yield from skills
+    yield from interfaces
+    yield from read_schemes(document, problems)
+    yield from read_extensions(declared_capabilities, problems)
+    yield from read_signatures(document, problems)
+    yield from read_features(document, declared_capabilities, problems)
+    yield from read_media_features(skills, default_modes)
 
 
 def warn_missing(
@@ -125,7 +152,7 @@ def warn_missing(
 
 
 def is_v1(document: Document) -> bool:
-    """Return whether the card is of revision 1.0, which also wins in a dual card."""
+    """Return whether to read the card as one of revision 1.0, as for dual cards."""
     interfaces = document.get("supportedInterfaces")
     return isinstance(interfaces, list) and bool(interfaces)
 
@@ -138,7 +165,7 @@ def read_spec_version(document: Document, problems: Problems) -> str:
             preferred.get("protocolVersion") if isinstance(preferred, dict) else None
         )
         return version if isinstance(version, str) and version else "1.0"
-    if all(document.get(key) is None for key in SINCE_V03):
+    if all(document.get(key) is None for key in V03_MEMBERS):
         return "0.2"
     return problems.string(document, "protocolVersion") or "0.3.0"
 
@@ -152,37 +179,37 @@ def iter_interfaces(document: Document, problems: Problems) -> Iterator[A2AInter
     if is_v1(document):
         for path, item in problems.iter_objects(document, "supportedInterfaces"):
             warn_missing(item, ("protocolBinding", "protocolVersion"), problems, path)
-            yield read_interface(path, item, "protocolBinding", problems)
+            yield read_interface(item, "protocolBinding", problems, path)
         return
     if document.get("supportedInterfaces"):
         problems.warning("$.supportedInterfaces", "should be a list; ignored")
     url = problems.string(document, "url")
     if url.strip():
         binding = problems.string(document, "preferredTransport") or "JSONRPC"
-        name = truncate_name(url)
+        name = shorten_url(url)
         yield A2AInterface(name=name, url=url, binding=binding, path="$.url")
     for path, item in problems.iter_objects(document, "additionalInterfaces"):
         warn_missing(item, ("transport",), problems, path)
-        yield read_interface(path, item, "transport", problems)
+        yield read_interface(item, "transport", problems, path)
 
 
 def read_interface(
-    path: str, item: Document, binding_key: str, problems: Problems
+    interface: Document, binding_key: str, problems: Problems, path: str
 ) -> A2AInterface:
-    problems.warn_unknown(item, INTERFACE_MEMBERS | {binding_key}, path)
-    url = problems.required_string(item, "url", path)
+    problems.warn_unknown(interface, INTERFACE_MEMBERS | {binding_key}, path)
+    url = problems.required_string(interface, "url", path)
     return A2AInterface(
-        name=truncate_name(url),
+        name=shorten_url(url),
         url=url,
-        binding=problems.string(item, binding_key, path),
-        protocol_version=problems.string(item, "protocolVersion", path),
-        tenant=problems.string(item, "tenant", path) or None,
+        binding=problems.string(interface, binding_key, path),
+        protocol_version=problems.string(interface, "protocolVersion", path),
+        tenant=problems.string(interface, "tenant", path) or None,
         path=path,
     )
 
 
-def truncate_name(url: str) -> str:
-    """Return the URL, shortened to fit into a name; `url` keeps the whole."""
+def shorten_url(url: str) -> str:
+    """Return the URL, shortened to the length limit of capability names."""
     if len(url) <= CAPABILITY_NAME_LIMIT:
         return url
     return url[: CAPABILITY_NAME_LIMIT - 1] + "…"
@@ -191,18 +218,31 @@ def truncate_name(url: str) -> str:
 def select_endpoint(
     interfaces: list[A2AInterface], document: Document, problems: Problems
 ) -> str:
-    """Return the first http(s) URL; others, such as gRPC addresses, are listed only."""
-    errors = [(item, find_url_error(item.url)) for item in interfaces if item.url]
-    web_urls = [item.url for item, error in errors if not error]
-    for item, error in errors:
-        message = error if item.path.endswith(".url") else f"url {error}"
+    """Return the first http or https URL.
+
+    Interfaces at other addresses, such as those of gRPC, are only listed.
+    """
+    url_errors = [
+        (interface, find_url_error(interface.url))
+        for interface in interfaces
+        if interface.url
+    ]
+    web_urls = [interface.url for interface, error in url_errors if not error]
+    for interface, error in url_errors:
+        message = error if interface.path.endswith(".url") else f"url {error}"
         if error and web_urls:
-            problems.warning(item.path, f"{message}; listed, but not used")
+            problems.warning(interface.path, f"{message}; listed, but not used")
         elif error:
-            problems.error(item.path, message)
-    if not interfaces:
-        path = "$.url" if "url" in document else "$.supportedInterfaces"
-        problems.error(path, "must be an http or https URL: the card has no endpoint")
+            problems.error(interface.path, message)
+    if not interfaces and "url" in document:
+        message = "must be an http or https URL, because the card has no other endpoint"
+        problems.error("$.url", message)
+    elif not interfaces:
+        message = (
+            "must contain an interface with an http or https URL; cards of revisions"
+            " before 1.0 must have `url` instead"
+        )
+        problems.error("$.supportedInterfaces", message)
     return web_urls[0] if web_urls else ""
 
 
@@ -218,45 +258,50 @@ def read_provider(document: Document, problems: Problems) -> ProviderRecord | No
 
 
 def read_skills(
-    document: Document, default_modes: list[list[str]], problems: Problems
+    document: Document, default_modes: DefaultModes, problems: Problems
 ) -> Iterator[A2ASkill]:
     if document.get("skills") is None:
         problems.error("$.skills", "must be a list of objects")
     for path, item in problems.iter_objects(document, "skills"):
         problems.warn_unknown(item, SKILL_MEMBERS, path)
         warn_missing(item, ("id", "description", "tags"), problems, path)
-        yield read_skill(path, item, default_modes, problems)
+        yield read_skill(item, default_modes, problems, path)
 
 
 def read_skill(
-    path: str, item: Document, default_modes: list[list[str]], problems: Problems
+    skill: Document, default_modes: DefaultModes, problems: Problems, path: str
 ) -> A2ASkill:
     """Return a skill, with the card's default modes where it declares none."""
-    default_inputs, default_outputs = default_modes
     return A2ASkill(
-        name=problems.required_string(item, "name", path),
-        description=problems.string(item, "description", path),
-        id=problems.string(item, "id", path),
-        tags=problems.string_list(item, "tags", path) or [],
-        input_modes=problems.string_list(item, "inputModes", path) or default_inputs,
-        output_modes=problems.string_list(item, "outputModes", path) or default_outputs,
-        security=read_requirements(item, problems, path),
+        name=problems.required_string(skill, "name", path),
+        description=problems.string(skill, "description", path),
+        id=problems.string(skill, "id", path),
+        tags=problems.string_list(skill, "tags", path) or [],
+        input_modes=problems.string_list(skill, "inputModes", path)
+        or default_modes.inputs,
+        output_modes=problems.string_list(skill, "outputModes", path)
+        or default_modes.outputs,
+        security=read_requirements(skill, problems, path),
         path=path,
     )
 
 
-def read_extensions(flags: Document, problems: Problems) -> Iterator[A2AExtension]:
-    for path, item in problems.iter_objects(flags, "extensions", "$.capabilities"):
-        problems.warn_unknown(item, EXTENSION_MEMBERS, path)
-        uri = problems.string(item, "uri", path)
+def read_extensions(
+    declared_capabilities: Document, problems: Problems
+) -> Iterator[A2AExtension]:
+    for path, extension in problems.iter_objects(
+        declared_capabilities, "extensions", "$.capabilities"
+    ):
+        problems.warn_unknown(extension, EXTENSION_MEMBERS, path)
+        uri = problems.string(extension, "uri", path)
         if not uri.strip():
             problems.warning(path, "has no uri; the extension is ignored")
             continue
         yield A2AExtension(
             name=uri,
-            description=problems.string(item, "description", path),
+            description=problems.string(extension, "description", path),
             uri=uri,
-            required=problems.boolean(item, "required", path) or False,
-            params=problems.object(item, "params", path) or None,
+            required=problems.boolean(extension, "required", path) or False,
+            params=problems.object(extension, "params", path) or None,
             path=path,
         )

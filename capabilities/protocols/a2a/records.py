@@ -8,7 +8,7 @@ from ...kinds import Kind
 from ...records import CapabilityRecord
 
 # Alternatives, each a mapping of scheme keys to the required scopes.
-Requirements = list[dict[str, list[str]]]
+SecurityRequirements = list[dict[str, list[str]]]
 # The properties of a security scheme that are fields of its record.
 SCHEME_FIELDS = ("key", "type", "method")
 
@@ -21,7 +21,7 @@ class A2ASkill(CapabilityRecord):
     tags: list[str] = field(default_factory=list)
     input_modes: list[str] = field(default_factory=list)
     output_modes: list[str] = field(default_factory=list)
-    security: Requirements | None = None
+    security: SecurityRequirements | None = None
 
     def disambiguated_name(self) -> str:
         return f"{self.name} ({self.id})" if self.id else self.name
@@ -61,7 +61,11 @@ class A2ASecurityScheme(CapabilityRecord):
             key=properties.get("key", ""),
             type=properties.get("type", ""),
             method=properties.get("method", ""),
-            fields={k: v for k, v in properties.items() if k not in SCHEME_FIELDS},
+            fields={
+                name: value
+                for name, value in properties.items()
+                if name not in SCHEME_FIELDS
+            },
         )
 
     @property
@@ -109,7 +113,7 @@ KINDS = (
         icon="sparkles",
         list_properties=("tags", "input_modes", "output_modes"),
         search_properties=("tags",),
-        removal_breaks_clients=True,
+        is_removal_breaking=True,
     ),
     Kind(
         "a2a.interface",
@@ -118,7 +122,7 @@ KINDS = (
         A2AInterface,
         discoverable=False,
         icon="plug",
-        removal_breaks_clients=True,
+        is_removal_breaking=True,
     ),
     Kind(
         "a2a.security_scheme",
@@ -127,9 +131,23 @@ KINDS = (
         A2ASecurityScheme,
         discoverable=False,
         icon="lock",
-        removal_breaks_clients=True,
+        is_removal_breaking=True,
         identity_property="key",
     ),
-    Kind("a2a.extension", "A2A Extension", "a2a", A2AExtension, False, "puzzle"),
-    Kind("a2a.signature", "A2A Signature", "a2a", A2ASignature, False, "pen"),
+    Kind(
+        "a2a.extension",
+        "A2A Extension",
+        "a2a",
+        A2AExtension,
+        discoverable=False,
+        icon="puzzle",
+    ),
+    Kind(
+        "a2a.signature",
+        "A2A Signature",
+        "a2a",
+        A2ASignature,
+        discoverable=False,
+        icon="pen",
+    ),
 )

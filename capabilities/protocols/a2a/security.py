@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from ...documents import find_text_error
 from ...problems import Document, Problems, member_path
-from .records import A2ASecurityScheme, A2ASignature, Requirements
+from .records import A2ASecurityScheme, A2ASignature, SecurityRequirements
 
 # The wrapper member of each scheme type in revision 1.0, and the `type` before it.
-WRAPPERS = {
+SCHEME_TYPES_BY_WRAPPER = {
     "apiKeySecurityScheme": "apiKey",
     "httpAuthSecurityScheme": "http",
     "oauth2SecurityScheme": "oauth2",
@@ -40,7 +40,7 @@ RESERVED_FIELDS = {"description", "key", "kind", "method", "name", "type"}
 
 def read_requirements(
     document: Document, problems: Problems, path: str
-) -> Requirements | None:
+) -> SecurityRequirements | None:
     """Return the requirements in either spelling, None if they are missing."""
     if document.get("securityRequirements") is not None:
         key, read_alternative = "securityRequirements", read_alternative_v1
@@ -87,24 +87,29 @@ def read_schemes(document: Document, problems: Problems) -> Iterator[A2ASecurity
     for key in schemes:
         path = member_path("$.securitySchemes", key)
         item = problems.object(schemes, key, "$.securitySchemes")
-        problems.warn_unknown(item, SCHEME_MEMBERS | WRAPPERS.keys(), path)
-        yield read_scheme(key, path, item, problems)
+        known_members = SCHEME_MEMBERS | SCHEME_TYPES_BY_WRAPPER.keys()
+        problems.warn_unknown(item, known_members, path)
+        yield read_scheme(item, key, problems, path)
 
 
 def read_scheme(
-    key: str, path: str, item: Document, problems: Problems
+    item: Document, key: str, problems: Problems, path: str
 ) -> A2ASecurityScheme:
     """Return a scheme, read from the wrapper of revision 1.0 if there is one."""
-    wrapper = next((name for name in WRAPPERS if item.get(name) is not None), "")
+    wrappers = (name for name in SCHEME_TYPES_BY_WRAPPER if item.get(name) is not None)
+    wrapper = next(wrappers, "")
     scheme, scheme_path = item, path
     if wrapper:
         scheme = problems.object(item, wrapper, path)
         scheme_path = member_path(path, wrapper)
         problems.warn_unknown(scheme, SCHEME_MEMBERS, scheme_path)
-    scheme_type = WRAPPERS.get(wrapper) or problems.string(item, "type", path).strip()
-    if scheme_type not in WRAPPERS.values():
-        message = f"security scheme type is unknown: {scheme_type or 'missing'}"
-        problems.warning(path, message)
+        scheme_type = SCHEME_TYPES_BY_WRAPPER[wrapper]
+    else:
+        scheme_type = problems.string(item, "type", path).strip()
+    if not scheme_type:
+        problems.warning(path, "has no security scheme type")
+    elif scheme_type not in SCHEME_TYPES_BY_WRAPPER.values():
+        problems.warning(path, f"has an unknown security scheme type: {scheme_type}")
     return A2ASecurityScheme(
         name=scheme_type or "unknown",
         description=problems.string(scheme, "description", scheme_path),
@@ -117,8 +122,10 @@ def read_scheme(
 
 
 def get_scheme_fields(scheme: Document) -> Document:
-    """Return the members under snake_case names, without those read separately."""
-    fields = {RENAMED_FIELDS.get(key, snake_case(key)): scheme[key] for key in scheme}
+    """Return the members under to_field_name names, without those read separately."""
+    fields = {
+        RENAMED_FIELDS.get(key, to_field_name(key)): scheme[key] for key in scheme
+    }
     return {
         name: value for name, value in fields.items() if name not in RESERVED_FIELDS
     }
@@ -133,7 +140,8 @@ def get_scheme_method(scheme_type: str, scheme: Document) -> str:
     return method if isinstance(method, str) else ""
 
 
-def snake_case(name: str) -> str:
+def to_field_name(name: str) -> str:
+    """Return the name of a member in snake_case."""
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
@@ -142,14 +150,14 @@ def read_signatures(document: Document, problems: Problems) -> Iterator[A2ASigna
         problems.warn_unknown(item, SIGNATURE_MEMBERS, path)
         protected = problems.string(item, "protected", path)
         header = decode_protected_header(protected)
-        algorithm = get_header_text(header, "alg")
+        algorithm = get_header_string(header, "alg")
         if not algorithm:
             message = "should be a base64url-encoded JSON header with an alg"
             problems.warning(member_path(path, "protected"), message)
         yield A2ASignature(
             name=algorithm or "unknown",
             algorithm=algorithm or "unknown",
-            key_id=get_header_text(header, "kid"),
+            key_id=get_header_string(header, "kid"),
             protected=protected,
             signature=problems.string(item, "signature", path),
             header=problems.object(item, "header", path) or None,
@@ -166,10 +174,10 @@ def decode_protected_header(protected: str) -> Document | None:
     return header if isinstance(header, dict) else None
 
 
-def get_header_text(header: Document | None, key: str) -> str:
-    """Return a text of the header, "" if it is missing or cannot be stored.
+def get_header_string(header: Document | None, key: str) -> str:
+    """Return a string of the header, "" if it is missing or cannot be stored.
 
-    The texts of the header are checked here, because they are encoded in the document.
+    The strings of the header are checked here: in the document, they are encoded.
     """
     value = (header or {}).get(key)
     if not isinstance(value, str) or not value.strip() or find_text_error(value):

@@ -18,7 +18,7 @@ from .catalogs import CatalogRequest, build_catalog_ext, read_catalog
 from .definitions import build_definition, read_definition
 from .documents import CapabilityDocument
 from .envelopes import (
-    REPLAY_AGE,
+    FRESHNESS_SECONDS,
     Envelope,
     EnvelopeHeader,
     MessageKind,
@@ -33,14 +33,14 @@ from .identifiers import (
     build_endpoint,
 )
 from .local import (
-    CATALOG_DIRECTORY,
     CATALOG_FILES,
+    CATALOG_FOLDER,
     LocalCatalogError,
     LocalProblem,
     has_catalog,
     read_local_catalog,
 )
-from .members import serialize_json
+from .members import dump_compact_json
 from .parser import AGENTLENS_PEER_ID, DEFAULT_CHANNEL, GREET_TIMEOUT, AGHParser
 from .records import AGHCapability
 
@@ -49,16 +49,16 @@ __all__ = [
     "BRIEF_KEY",
     "CAPABILITY_PATH",
     "CARD_PATH",
-    "CATALOG_DIRECTORY",
     "CATALOG_FILES",
+    "CATALOG_FOLDER",
     "CATALOG_KEY",
     "CHANNEL_PATTERN",
     "DEFAULT_CHANNEL",
     "ENDPOINT_SCHEME",
+    "FRESHNESS_SECONDS",
     "GREET_TIMEOUT",
     "PEER_ID_PATTERN",
     "PRIVILEGED_CAPABILITY",
-    "REPLAY_AGE",
     "AGHCapability",
     "AGHParser",
     "CapabilityBrief",
@@ -81,10 +81,10 @@ __all__ = [
     "build_raw_envelope",
     "build_transfer_body",
     "build_whois_response_body",
+    "dump_compact_json",
     "has_catalog",
     "read_catalog",
     "read_definition",
     "read_local_catalog",
     "require_proof",
-    "serialize_json",
 ]

@@ -6,7 +6,7 @@ from ...problems import DEPTH_LIMIT, Document, Problems, member_path
 from .cards import PeerCard
 from .documents import CapabilityDocument
 from .errors import EnvelopeError, ReasonCode, build_malformed_error, raise_first_error
-from .members import read_text
+from .members import read_string
 
 # A catalog nests its documents deeper in the envelope than a transfer does.
 DOCUMENT_DEPTH_LIMIT = DEPTH_LIMIT - 8
@@ -32,17 +32,17 @@ def build_transfer_body(document: CapabilityDocument) -> Document:
 
 
 def read_greet(body: Document) -> PeerCard:
-    read_text(body, "summary", "$.body")
+    read_string(body, "summary", "$.body")
     return read_card(body)
 
 
 def read_whois(body: Document) -> PeerCard | None:
     """Return the peer card of a whois response, or None for a request."""
-    match read_text(body, "type", "$.body"):
+    match read_string(body, "type", "$.body"):
         case "response":
             return read_card(body)
         case "request":
-            read_text(body, "query", "$.body")
+            read_string(body, "query", "$.body")
             reject_card(body)
             return None
     raise build_malformed_error("must be request or response", "$.body.type")
@@ -84,8 +84,10 @@ def read_capability_document(value: Any, path: str) -> CapabilityDocument:
 def is_nested_deeper_than(value: Any, levels: int) -> bool:
     if not isinstance(value, (dict, list)):
         return False
-    items = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(is_nested_deeper_than(item, levels - 1) for item in items)
+    children = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(
+        is_nested_deeper_than(child, levels - 1) for child in children
+    )
 
 
 def check_digest(document: CapabilityDocument, path: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 from ...problems import Document, Problems, member_path
 from .documents import read_list, read_text
 from .errors import EnvelopeError, ReasonCode
-from .identifiers import PEER_ID_PATTERN, PROTOCOL_VERSION, trim
+from .identifiers import PEER_ID_PATTERN, PROTOCOL_VERSION, normalize_text
 
 BRIEF_KEY = "agh.capabilities_brief"
 CATALOG_KEY = "agh.capability_catalog"
@@ -31,7 +31,7 @@ class CapabilityBrief(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerCard:
-    """A parsed peer card with trimmed lists; `raw` is the complete received object."""
+    """A peer card with normalized lists; `raw` is the complete received object."""
 
     peer_id: str
     display_name: str = ""
@@ -75,16 +75,19 @@ class PeerCard:
 
     def with_capabilities(self, briefs: Iterable[CapabilityBrief]) -> Self:
         """Return a copy that lists these capabilities and their briefs."""
-        trimmed = [
-            CapabilityBrief(trim(brief.id), trim(brief.summary)) for brief in briefs
+        normalized = [
+            CapabilityBrief(normalize_text(brief.id), normalize_text(brief.summary))
+            for brief in briefs
         ]
-        ids = tuple(brief.id for brief in trimmed)
-        if not trimmed:
+        ids = tuple(brief.id for brief in normalized)
+        if not normalized:
             ext = {key: self.ext[key] for key in self.ext if key != BRIEF_KEY}
             return replace(self, capabilities=ids, ext=ext)
         # Keep unknown members of existing items, and the position of the brief in ext.
         existing = get_brief_items_by_id(self.ext)
-        items = [{**existing.get(brief.id, {}), **brief._asdict()} for brief in trimmed]
+        items = [
+            {**existing.get(brief.id, {}), **brief._asdict()} for brief in normalized
+        ]
         return replace(self, capabilities=ids, ext={**self.ext, BRIEF_KEY: items})
 
     def to_wire(self) -> Document:
@@ -101,7 +104,7 @@ class PeerCard:
 
     def matches_query(self, query: str) -> bool:
         """Return whether a broadcast whois query is empty or equals a card value."""
-        term = trim(query)
+        term = normalize_text(query)
         listed = (item for key in CARD_LIST_MEMBERS for item in getattr(self, key))
         return not term or term in {self.peer_id, self.display_name, *listed}
 
@@ -117,7 +120,7 @@ def require_proof(
 
 def read_peer_id(card: Document, problems: Problems, path: str) -> str:
     value = card.get("peer_id")
-    peer_id = trim(value) if isinstance(value, str) else ""
+    peer_id = normalize_text(value) if isinstance(value, str) else ""
     if not PEER_ID_PATTERN.fullmatch(peer_id):
         message = f"must be a string that matches {PEER_ID_PATTERN.pattern}"
         problems.error(member_path(path, "peer_id"), message)
@@ -125,7 +128,7 @@ def read_peer_id(card: Document, problems: Problems, path: str) -> str:
 
 
 def read_display_name(card: Document, problems: Problems, path: str) -> str:
-    """Return the display name untrimmed, or an empty string if it is blank."""
+    """Return the display name as it was received, or '' if it is blank."""
     has_name = bool(read_text(card, "display_name", problems, path))
     return str(card["display_name"]) if has_name else ""
 
@@ -172,7 +175,8 @@ def parse_brief(item: Any) -> CapabilityBrief | None:
         return None
     summary = item.get("summary")
     return CapabilityBrief(
-        trim(item["id"]), trim(summary) if isinstance(summary, str) else ""
+        normalize_text(item["id"]),
+        normalize_text(summary) if isinstance(summary, str) else "",
     )
 
 
@@ -184,7 +188,10 @@ def warn_brief_mismatch(card: PeerCard, problems: Problems, path: str = "$") -> 
         message = "should be a list of objects with id and summary; ignored"
         problems.warning(brief_path, message)
     elif items is not None and not is_brief_complete(card, items):
-        message = "should list the same capabilities in the same order, with summaries"
+        message = (
+            "should list the capabilities of the card in the same order, each with a"
+            " summary"
+        )
         problems.warning(brief_path, message)
 
 

@@ -9,7 +9,7 @@ from .bodies import check_digest, read_capability_document
 from .cards import CATALOG_KEY
 from .documents import CapabilityDocument
 from .errors import build_malformed_error
-from .identifiers import trim
+from .identifiers import normalize_text
 
 INCLUDE_KEY = "agh.include"
 CAPABILITY_IDS_KEY = "agh.capability_ids"
@@ -25,7 +25,7 @@ class CatalogRequest:
 
     @classmethod
     def from_ext(cls, ext: Document) -> Self:
-        """Parse the ext of a whois request; a malformed ID filter selects nothing."""
+        """Parse the ext of a whois request; a malformed ID filter requests nothing."""
         if INCLUDE_CATALOG not in (read_strings(ext.get(INCLUDE_KEY)) or ()):
             return cls()
         if CAPABILITY_IDS_KEY not in ext:
@@ -40,7 +40,7 @@ class CatalogRequest:
         id_filter = {} if self.ids is None else {CAPABILITY_IDS_KEY: sorted(self.ids)}
         return {INCLUDE_KEY: [INCLUDE_CATALOG], **id_filter}
 
-    def selects(self, capability_id: str) -> bool:
+    def is_requested(self, capability_id: str) -> bool:
         """Return whether the document of this capability is requested."""
         if not self.include_documents:
             return False
@@ -48,10 +48,10 @@ class CatalogRequest:
 
 
 def read_strings(value: Any) -> list[str] | None:
-    """Return the trimmed non-blank strings, or None if it is not a list of strings."""
+    """Return the normalized non-blank strings, None if this is no list of strings."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return None
-    return [text for item in value if (text := trim(item))]
+    return [text for item in value if (text := normalize_text(item))]
 
 
 def build_catalog_ext(
@@ -61,7 +61,9 @@ def build_catalog_ext(
     if not request.include_documents:
         return {}
     selected = [
-        document.to_wire() for document in documents if request.selects(document.id)
+        document.to_wire()
+        for document in documents
+        if request.is_requested(document.id)
     ]
     return {CATALOG_KEY: {"capabilities": selected}}
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ...documents import json_path
+from ...documents import Keys, json_path
 from ...problems import Document
 from .errors import build_malformed_error
-from .identifiers import trim
+from .identifiers import normalize_text
 
 # The envelope members in which peers may put data of their own.
 FREE_FORM_MEMBERS = ("body", "proof", "ext")
@@ -30,34 +30,36 @@ SECRET_KEYS = {
 }
 SEPARATORS = str.maketrans("", "", "_-.")
 
-MemberPath = tuple[str | int, ...]
-
 
 def reject_credentials(envelope: Document) -> None:
     """Raise EnvelopeError for the first value whose key names a secret."""
     for key in FREE_FORM_MEMBERS:
-        for path in find_credentials(envelope.get(key), (key,)):
+        keys = next(find_credentials(envelope.get(key), (key,)), None)
+        if keys is not None:
             message = "looks like a credential; envelopes must not contain credentials"
-            raise build_malformed_error(message, json_path(path))
+            raise build_malformed_error(message, json_path(keys))
 
 
-def find_credentials(value: Any, path: MemberPath) -> Iterator[MemberPath]:
-    """Yield the path of each non-empty value whose key names a secret."""
+def find_credentials(value: Any, keys: Keys) -> Iterator[Keys]:
+    """Yield the keys of each non-empty value whose name is that of a secret.
+
+    `keys` are those of the value itself.
+    """
     if isinstance(value, list):
-        for n, item in enumerate(value):
-            yield from find_credentials(item, (*path, n))
+        for index, item in enumerate(value):
+            yield from find_credentials(item, (*keys, index))
     elif isinstance(value, dict):
-        for key, item in value.items():
-            if is_secret_key(key) and has_value(item):
-                yield (*path, key)
-            yield from find_credentials(item, (*path, key))
+        for key, member in value.items():
+            if is_secret_key(key) and has_value(member):
+                yield (*keys, key)
+            yield from find_credentials(member, (*keys, key))
 
 
 def is_secret_key(key: str) -> bool:
-    return trim(key).lower().translate(SEPARATORS) in SECRET_KEYS
+    return normalize_text(key).lower().translate(SEPARATORS) in SECRET_KEYS
 
 
 def has_value(value: Any) -> bool:
     if isinstance(value, str):
-        return bool(trim(value))
+        return bool(normalize_text(value))
     return value not in (None, [], {})

@@ -2,7 +2,7 @@
 
 from ...problems import Document, Problems
 from .cards import PeerCard
-from .identifiers import CHANNEL_PATTERN, trim
+from .identifiers import CHANNEL_PATTERN, normalize_text
 
 
 def build_definition(card: PeerCard, channel: str) -> Document:
@@ -21,7 +21,7 @@ def read_channel(document: Document, problems: Problems) -> str:
     value = document.get("channel")
     if value is None:
         return ""
-    channel = trim(value) if isinstance(value, str) else ""
+    channel = normalize_text(value) if isinstance(value, str) else ""
     if not CHANNEL_PATTERN.fullmatch(channel):
         message = f"must be a string that matches {CHANNEL_PATTERN.pattern}"
         problems.error("$.channel", message)

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Self
 
 from ...problems import Document, Problems, member_path
-from .identifiers import trim
+from .identifiers import normalize_text
 
 REQUIRED_MEMBERS = ("id", "summary", "outcome")
 DOCUMENT_LIST_MEMBERS = (
@@ -62,7 +62,7 @@ class CapabilityDocument:
             value = {}
         fields: Document = {"raw": value}
         for key in REQUIRED_MEMBERS:
-            fields[key] = read_required(value, key, problems, path)
+            fields[key] = read_required_text(value, key, problems, path)
         for key in DOCUMENT_LIST_MEMBERS:
             fields[key] = read_list(value, key, problems, path)
         fields["version"] = read_text(value, "version", problems, path)
@@ -113,17 +113,19 @@ class CapabilityDocument:
 
 
 def read_text(document: Document, key: str, problems: Problems, path: str) -> str:
-    """Return an optional string, trimmed; another type is an error."""
+    """Return an optional string, normalized; another type is an error."""
     value = document.get(key)
     if value is None or isinstance(value, str):
-        return trim(value or "")
+        return normalize_text(value or "")
     problems.error(member_path(path, key), "must be a string")
     return ""
 
 
-def read_required(document: Document, key: str, problems: Problems, path: str) -> str:
+def read_required_text(
+    document: Document, key: str, problems: Problems, path: str
+) -> str:
     value = document.get(key)
-    text = trim(value) if isinstance(value, str) else ""
+    text = normalize_text(value) if isinstance(value, str) else ""
     if not text:
         problems.error(member_path(path, key), "must be a non-empty string")
     return text
@@ -132,7 +134,7 @@ def read_required(document: Document, key: str, problems: Problems, path: str) -
 def read_items(
     document: Document, key: str, problems: Problems, path: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path and the trimmed text of each item of an optional list."""
+    """Yield the path and the normalized text of each item of an optional list."""
     values = document.get(key)
     if values is not None and not isinstance(values, list):
         problems.error(member_path(path, key), "must be a list of strings")
@@ -140,7 +142,7 @@ def read_items(
     for n, value in enumerate(values or ()):
         item_path = f"{member_path(path, key)}[{n}]"
         if isinstance(value, str):
-            yield item_path, trim(value)
+            yield item_path, normalize_text(value)
         else:
             problems.error(item_path, "must be a string")
 

@@ -26,15 +26,16 @@ from .members import (
     read_id,
     read_matching,
     read_object,
-    read_required,
-    read_seconds,
-    read_text,
+    read_required_string,
+    read_string,
     read_ts,
+    read_unix_timestamp,
 )
 
-# Seconds that an envelope may be old, or ahead of the receiver's clock.
-REPLAY_AGE = 300
-# The later revision adds these to conversation kinds and forbids them in discovery.
+# How far the `ts` of an envelope may be from the receiver's clock, in both directions.
+FRESHNESS_SECONDS = 300
+# The later revision adds these members to messages of conversations, and forbids them
+# in messages of discovery.
 CONVERSATION_MEMBERS = {
     "surface": None,
     "thread_id": THREAD_ID_PATTERN,
@@ -54,13 +55,27 @@ class MessageKind(StrEnum):
 
 
 ENVELOPE_MEMBERS = {
-    *("protocol", "id", "workspace_id", "kind", "channel", "from", "to", "reply_to"),
-    *("trace_id", "causation_id", "interaction_id", "ts", "expires_at", "body"),
-    *("proof", "ext", *CONVERSATION_MEMBERS),
+    "protocol",
+    "id",
+    "workspace_id",
+    "kind",
+    "channel",
+    "from",
+    "to",
+    "reply_to",
+    "trace_id",
+    "causation_id",
+    "interaction_id",
+    "ts",
+    "expires_at",
+    "body",
+    "proof",
+    "ext",
+    *CONVERSATION_MEMBERS,
 }
-DISCOVERY_KINDS = {MessageKind.GREET, MessageKind.WHOIS}
-HANDLED_KINDS = {*DISCOVERY_KINDS, MessageKind.CAPABILITY}
-KINDS_BY_VALUE = {kind.value: kind for kind in MessageKind}
+DISCOVERY_MESSAGE_KINDS = {MessageKind.GREET, MessageKind.WHOIS}
+HANDLED_MESSAGE_KINDS = {*DISCOVERY_MESSAGE_KINDS, MessageKind.CAPABILITY}
+MESSAGE_KINDS_BY_VALUE = {kind.value: kind for kind in MessageKind}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,18 +121,18 @@ class Envelope:
         """Read the members that all kinds have, each validated on its own."""
         read_protocol(raw)
         return cls(
-            id=read_id(raw, "id") or read_required(raw, "id"),
-            workspace_id=read_workspace(raw),
+            id=read_required_id(raw),
+            workspace_id=read_workspace_id(raw),
             kind=read_kind(raw),
-            channel=read_required(raw, "channel", CHANNEL_PATTERN),
-            sender=read_required(raw, "from", PEER_ID_PATTERN),
+            channel=read_required_string(raw, "channel", CHANNEL_PATTERN),
+            sender=read_required_string(raw, "from", PEER_ID_PATTERN),
             to=read_matching(raw, "to", PEER_ID_PATTERN),
             reply_to=read_id(raw, "reply_to"),
             trace_id=read_id(raw, "trace_id"),
             causation_id=read_id(raw, "causation_id"),
             interaction_id=read_id(raw, "interaction_id"),
             ts=read_ts(raw),
-            expires_at=read_seconds(raw, "expires_at"),
+            expires_at=read_unix_timestamp(raw, "expires_at"),
             body=read_body(raw),
             proof=read_object(raw, "proof"),
             ext=read_object(raw, "ext") or {},
@@ -137,21 +152,23 @@ class Envelope:
 
     @property
     def is_handled(self) -> bool:
-        """Whether a catalog processes this kind; it ignores conversations."""
-        return self.kind in HANDLED_KINDS
+        """Whether AgentLens processes messages of this kind; others are ignored."""
+        return self.kind in HANDLED_MESSAGE_KINDS
 
     @property
-    def is_request(self) -> bool:
+    def is_whois_request(self) -> bool:
         return self.kind == MessageKind.WHOIS and self.card is None
 
     @property
-    def is_response(self) -> bool:
+    def is_whois_response(self) -> bool:
         return self.kind == MessageKind.WHOIS and self.card is not None
 
     @property
     def query(self) -> str:
         """The query of a whois request; an empty query matches every peer."""
-        return read_text(self.body, "query", "$.body") if self.is_request else ""
+        if not self.is_whois_request:
+            return ""
+        return read_string(self.body, "query", "$.body")
 
     @property
     def unknown_members(self) -> Document:
@@ -223,16 +240,16 @@ def build_raw_envelope(
 
 def check_freshness(envelope: Envelope, now: int) -> None:
     """Raise EnvelopeError if the envelope is expired or dated in the future."""
-    if envelope.ts - now > REPLAY_AGE:
+    if envelope.ts - now > FRESHNESS_SECONDS:
         raise build_freshness_error(
-            f"is more than {REPLAY_AGE} seconds in the future", "$.ts"
+            f"is more than {FRESHNESS_SECONDS} seconds in the future", "$.ts"
         )
     if envelope.expires_at is not None:
         if envelope.expires_at <= now:
             raise build_freshness_error("is in the past", "$.expires_at")
-    elif now - envelope.ts > REPLAY_AGE:
+    elif now - envelope.ts > FRESHNESS_SECONDS:
         raise build_freshness_error(
-            f"is more than {REPLAY_AGE} seconds in the past", "$.ts"
+            f"is more than {FRESHNESS_SECONDS} seconds in the past", "$.ts"
         )
 
 
@@ -244,7 +261,7 @@ def check_conversation_members(envelope: Envelope) -> None:
     """Raise EnvelopeError for a conversation member that is invalid or not allowed."""
     for key, pattern in CONVERSATION_MEMBERS.items():
         value = read_matching(envelope.raw, key, pattern)
-        if value and envelope.kind in DISCOVERY_KINDS:
+        if value and envelope.kind in DISCOVERY_MESSAGE_KINDS:
             message = f"must not be in a {envelope.kind.value} envelope"
             raise build_malformed_error(message, member_path("$", key))
 
@@ -255,7 +272,7 @@ def check_sender(envelope: Envelope) -> None:
         require_proof([envelope.document.id], envelope.proof, CAPABILITY_PATH)
     if envelope.card is None:
         return
-    if envelope.is_response and not envelope.reply_to:
+    if envelope.is_whois_response and not envelope.reply_to:
         raise build_malformed_error("must be the ID of the whois request", "$.reply_to")
     if envelope.card.peer_id != envelope.sender:
         raise build_malformed_error(
@@ -270,15 +287,21 @@ def read_protocol(raw: Document) -> None:
         raise build_malformed_error(f"must be {PROTOCOL_VERSION}", "$.protocol")
 
 
-def read_workspace(raw: Document) -> str:
-    return read_id(raw, "workspace_id") and read_matching(
-        raw, "workspace_id", WORKSPACE_ID_PATTERN
-    )
+def read_required_id(raw: Document) -> str:
+    envelope_id = read_id(raw, "id")
+    if not envelope_id:
+        raise build_malformed_error("must be a non-empty string", "$.id")
+    return envelope_id
+
+
+def read_workspace_id(raw: Document) -> str:
+    read_id(raw, "workspace_id")  # checks the length, which the pattern does not limit
+    return read_matching(raw, "workspace_id", WORKSPACE_ID_PATTERN)
 
 
 def read_kind(raw: Document) -> MessageKind:
-    kind = read_required(raw, "kind")
-    if kind not in KINDS_BY_VALUE:
-        message = f"must be one of {', '.join(KINDS_BY_VALUE)}"
+    kind = read_required_string(raw, "kind")
+    if kind not in MESSAGE_KINDS_BY_VALUE:
+        message = f"must be one of {', '.join(MESSAGE_KINDS_BY_VALUE)}"
         raise EnvelopeError(ReasonCode.UNSUPPORTED_KIND, message, "$.kind")
-    return KINDS_BY_VALUE[kind]
+    return MESSAGE_KINDS_BY_VALUE[kind]

@@ -46,5 +46,6 @@ def build_malformed_error(message: str, path: str = "$") -> EnvelopeError:
 
 def raise_first_error(problems: Problems) -> None:
     """Raise EnvelopeError for the first error in `problems`, if there is one."""
-    for problem in problems.errors[:1]:
+    if problems.errors:
+        problem = problems.errors[0]
         raise build_malformed_error(problem.message, problem.path)

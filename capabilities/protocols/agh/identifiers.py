@@ -1,4 +1,4 @@
-"""Formats of AGH identifiers, and the trimming of text values."""
+"""Formats of AGH identifiers, and the normalization of strings."""
 
 import re
 
@@ -18,11 +18,11 @@ THREAD_ID_PATTERN = re.compile(r"thread_[a-z0-9][a-z0-9_-]{2,95}")
 DIRECT_ID_PATTERN = re.compile(r"direct_[a-f0-9]{32}")
 WORK_ID_PATTERN = re.compile(r"[^/\\\x00-\x1f\x7f]{1,128}")
 
-# Endpoints of peers that announce themselves in a channel start with it.
+# The scheme in the endpoints of peers that announce themselves in a channel.
 ENDPOINT_SCHEME = "agh://"
 
 
-def trim(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Strip white space as AGH does; lone surrogates become U+FFFD."""
     return SURROGATE_PATTERN.sub("\ufffd", text).strip(WHITE_SPACE)
 

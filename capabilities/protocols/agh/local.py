@@ -1,4 +1,4 @@
-"""Local capability catalogs: files in the directory of an AGH agent."""
+"""Local capability catalogs: files in the folder of an AGH agent."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from ...documents import (
 from ...front_matter.toml_text import read_toml
 from ...problems import Document, Problems, UnreadableDocument, member_path
 from .documents import HASHED_MEMBERS, CapabilityDocument
-from .identifiers import trim
+from .identifiers import normalize_text
 
 CATALOG_FILES = ("capabilities.toml", "capabilities.json")
-CATALOG_DIRECTORY = "capabilities"
+CATALOG_FOLDER = "capabilities"
 FILE_SUFFIXES = (".toml", ".json")
 # The wording of AGH's own loader.
 MIXED_LAYOUTS = "mixed capability catalog layouts"
@@ -47,7 +47,7 @@ class LocalCatalogError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class AuthoredDocument:
+class FileDocument:
     """A document from a catalog file, with its JSON path in the file."""
 
     file: Path
@@ -55,11 +55,11 @@ class AuthoredDocument:
     document: CapabilityDocument
 
 
-class LocalCatalog:
-    """Reads the catalog of one agent directory and collects all problems."""
+class AgentFolderReader:
+    """Reads the catalog in the folder of one agent and collects all problems."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.problems: list[LocalProblem] = []
 
     def read_documents(self) -> list[CapabilityDocument] | None:
@@ -68,12 +68,12 @@ class LocalCatalog:
         self.raise_if_invalid()
         if catalog is None:
             return None
-        is_folder = catalog.name == CATALOG_DIRECTORY
+        is_folder = catalog.name == CATALOG_FOLDER
         read = self.read_folder if is_folder else self.read_file
-        authored = list(read(catalog))
+        file_documents = list(read(catalog))
         self.raise_if_invalid()
-        self.check_duplicates(authored)
-        return [item.document for item in authored]
+        self.check_duplicates(file_documents)
+        return [file_document.document for file_document in file_documents]
 
     def raise_if_invalid(self) -> None:
         if self.problems:
@@ -88,39 +88,39 @@ class LocalCatalog:
 
     def find_catalog(self) -> Path | None:
         """Return the catalog file or folder; having more than one is an error."""
-        paths = (self.directory / name for name in (*CATALOG_FILES, CATALOG_DIRECTORY))
-        existing = [path for path in paths if self.exists(path)]
+        paths = (self.folder / name for name in (*CATALOG_FILES, CATALOG_FOLDER))
+        existing = [path for path in paths if self.check_path(path)]
         if len(existing) > 1:
-            is_mixed = existing[-1].name == CATALOG_DIRECTORY
+            is_mixed = existing[-1].name == CATALOG_FOLDER
             error = MIXED_LAYOUTS if is_mixed else MULTIPLE_FILES
-            self.add_error(self.directory, f"{error}: {join_names(existing)}")
+            self.add_error(self.folder, f"{error}: {join_names(existing)}")
         return existing[0] if existing else None
 
-    def exists(self, path: Path) -> bool:
-        """Return whether the path exists; a symlink or a wrong type is an error."""
+    def check_path(self, path: Path) -> bool:
+        """Return whether the path exists; add an error for a symlink or wrong type."""
         try:
             mode = path.lstat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             return False
-        if path.name == CATALOG_DIRECTORY and not S_ISDIR(mode):
-            self.add_error(path, "must be a directory, not a symlink or a file")
-        elif path.name != CATALOG_DIRECTORY and not S_ISREG(mode):
-            self.add_error(path, "must be a file, not a symlink or a directory")
+        if path.name == CATALOG_FOLDER and not S_ISDIR(mode):
+            self.add_error(path, "must be a folder, not a symlink or a file")
+        elif path.name != CATALOG_FOLDER and not S_ISREG(mode):
+            self.add_error(path, "must be a file, not a symlink or a folder")
         return True
 
-    def read_file(self, file: Path) -> Iterator[AuthoredDocument]:
+    def read_file(self, file: Path) -> Iterator[FileDocument]:
         """Yield the documents of a single catalog file."""
         content = self.read_content(file)
         if content is None:
             return
         problems = Problems()
         check_known_members(content, ("capabilities",), problems, "$")
-        for path, item in problems.iter_objects(content, "capabilities"):
-            document = read_authored_document(item, problems, path)
-            yield AuthoredDocument(file, path, document)
+        for path, raw_document in problems.iter_objects(content, "capabilities"):
+            document = read_file_document(raw_document, problems, path)
+            yield FileDocument(file, path, document)
         self.add_errors(file, problems)
 
-    def read_folder(self, folder: Path) -> Iterator[AuthoredDocument]:
+    def read_folder(self, folder: Path) -> Iterator[FileDocument]:
         """Yield the documents of a catalog folder, one from each file."""
         files = self.list_files(folder)
         if len({file.suffix for file in files}) > 1:
@@ -128,7 +128,7 @@ class LocalCatalog:
             return
         for file in files:
             if (content := self.read_content(file)) is not None:
-                yield AuthoredDocument(file, "$", self.read_document(file, content))
+                yield FileDocument(file, "$", self.read_document(file, content))
 
     def list_files(self, folder: Path) -> list[Path]:
         try:
@@ -140,8 +140,8 @@ class LocalCatalog:
     def read_document(self, file: Path, content: Document) -> CapabilityDocument:
         """Return the document of a file in a folder; its ID must be the file name."""
         problems = Problems()
-        document = read_authored_document(content, problems, "$")
-        if document.id and document.id != trim(file.stem):
+        document = read_file_document(content, problems, "$")
+        if document.id and document.id != normalize_text(file.stem):
             message = (
                 f"must equal the file name without its suffix, but is {document.id!r}"
             )
@@ -151,7 +151,8 @@ class LocalCatalog:
 
     def read_content(self, file: Path) -> Document | None:
         """Return the content of a file, or None if it cannot be read."""
-        problems = Problems()
+        # AGH does not accept repeated members.
+        problems = Problems(rejects_repeated_members=True)
         try:
             with file.open("rb") as stream:
                 raw = stream.read(DOCUMENT_BYTES_LIMIT + 1)
@@ -163,30 +164,27 @@ class LocalCatalog:
             self.add_error(file, f"cannot be read: {error.strerror}")
             return None
         self.add_errors(file, problems)
-        # The only warnings here are repeated members, which AGH does not accept.
-        for warning in problems.warnings:
-            self.add_error(file, warning.message.partition(";")[0], warning.path)
         return content
 
-    def check_duplicates(self, authored: list[AuthoredDocument]) -> None:
-        first_by_id: dict[str, AuthoredDocument] = {}
-        for item in authored:
-            first = first_by_id.setdefault(item.document.id, item)
-            if first is not item:
+    def check_duplicates(self, file_documents: list[FileDocument]) -> None:
+        first_by_id: dict[str, FileDocument] = {}
+        for file_document in file_documents:
+            document_id = file_document.document.id
+            first = first_by_id.setdefault(document_id, file_document)
+            if first is not file_document:
                 first_path = f"{first.file.name} {member_path(first.path, 'id')}"
-                message = (
-                    f"must be unique; {item.document.id!r} is already in {first_path}"
-                )
-                self.add_error(item.file, message, member_path(item.path, "id"))
+                message = f"must be unique; {document_id!r} is already in {first_path}"
+                id_path = member_path(file_document.path, "id")
+                self.add_error(file_document.file, message, id_path)
         self.raise_if_invalid()
 
 
-def read_local_catalog(directory: Path) -> list[CapabilityDocument] | None:
-    """Return the catalog of an agent directory, or None if it has none.
+def read_local_catalog(folder: Path) -> list[CapabilityDocument] | None:
+    """Return the catalog in the folder of an agent, or None if it has none.
 
     Raises LocalCatalogError with all errors if the catalog is invalid.
     """
-    return LocalCatalog(directory).read_documents()
+    return AgentFolderReader(folder).read_documents()
 
 
 def parse_content(suffix: str, raw: bytes, problems: Problems) -> Document:
@@ -208,7 +206,7 @@ def is_capability_file_name(file: Path) -> bool:
     return file.suffix in FILE_SUFFIXES and not file.name.startswith(".")
 
 
-def read_authored_document(
+def read_file_document(
     value: Document, problems: Problems, path: str
 ) -> CapabilityDocument:
     """Parse a document from a file, which must not have unknown keys or a digest."""
@@ -232,10 +230,10 @@ def join_names(paths: list[Path]) -> str:
 
 
 def has_catalog(folder: Path) -> bool:
-    """Return whether an agent directory contains a catalog, valid or not."""
+    """Return whether the folder of an agent contains a catalog, valid or not."""
     if not folder.is_dir():
         return False
-    catalog_folder = folder / CATALOG_DIRECTORY
+    catalog_folder = folder / CATALOG_FOLDER
     catalog_files = [folder / name for name in CATALOG_FILES]
     # Symlinks count, even broken ones, because reading reports them as errors.
     if catalog_folder.is_symlink() or any(

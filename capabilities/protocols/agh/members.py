@@ -13,13 +13,13 @@ from .errors import (
     build_malformed_error,
     raise_first_error,
 )
-from .identifiers import trim
+from .identifiers import normalize_text
 
 ENVELOPE_BYTES_LIMIT = 1_048_576
 ID_LIMIT = 256
 
 
-def serialize_json(document: Document) -> bytes:
+def dump_compact_json(document: Document) -> bytes:
     """Return compact JSON, in which the size of an envelope is measured."""
     text = json.dumps(
         document, ensure_ascii=False, allow_nan=False, separators=(",", ":")
@@ -28,8 +28,12 @@ def serialize_json(document: Document) -> bytes:
 
 
 def decode_envelope(received: bytes | Document | list[Any]) -> Document:
-    """Return the JSON object of an envelope, strictly checked and within the limit."""
-    problems = Problems()
+    """Return the JSON object of an envelope; raise EnvelopeError if it is invalid.
+
+    It must be valid JSON within the size limit, without repeated members.
+    """
+    # An envelope with a repeated member could not be relayed as it was received.
+    problems = Problems(rejects_repeated_members=True)
     try:
         if isinstance(received, bytes):
             check_envelope_size(len(received))
@@ -40,9 +44,6 @@ def decode_envelope(received: bytes | Document | list[Any]) -> Document:
         problem = unreadable.problem
         raise build_malformed_error(problem.message, problem.path) from unreadable
     raise_first_error(problems)
-    # A repeated member is only a warning elsewhere, but it could not be relayed.
-    for warning in problems.warnings:
-        raise build_malformed_error(warning.message.partition(";")[0], warning.path)
     if not isinstance(received, bytes):
         check_envelope_size(get_serialized_size(raw))
     return raw
@@ -50,7 +51,7 @@ def decode_envelope(received: bytes | Document | list[Any]) -> Document:
 
 def get_serialized_size(raw: Document) -> int:
     try:
-        return len(serialize_json(raw))
+        return len(dump_compact_json(raw))
     except (TypeError, ValueError) as error:
         raise build_malformed_error(f"is not JSON: {error}") from error
 
@@ -61,17 +62,17 @@ def check_envelope_size(size: int) -> None:
         raise EnvelopeTooLarge(ReasonCode.MALFORMED, message)
 
 
-def read_text(document: Document, key: str, path: str = "$") -> str:
-    """Return an optional string, trimmed; a blank one counts as missing."""
+def read_string(document: Document, key: str, path: str = "$") -> str:
+    """Return an optional string, normalized; a blank one counts as missing."""
     value = document.get(key)
     if value is None or isinstance(value, str):
-        return trim(value or "")
+        return normalize_text(value or "")
     raise build_malformed_error("must be a string", member_path(path, key))
 
 
 def read_id(raw: Document, key: str) -> str:
     """Return an ID; its length is limited because responses repeat it."""
-    text = read_text(raw, key)
+    text = read_string(raw, key)
     if len(text) > ID_LIMIT:
         message = f"must have at most {ID_LIMIT} characters"
         raise build_malformed_error(message, member_path("$", key))
@@ -79,7 +80,7 @@ def read_id(raw: Document, key: str) -> str:
 
 
 def read_matching(raw: Document, key: str, pattern: Pattern[str] | None) -> str:
-    text = read_text(raw, key)
+    text = read_string(raw, key)
     if text and pattern and not pattern.fullmatch(text):
         raise build_malformed_error(
             f"must match {pattern.pattern}", member_path("$", key)
@@ -87,14 +88,16 @@ def read_matching(raw: Document, key: str, pattern: Pattern[str] | None) -> str:
     return text
 
 
-def read_required(raw: Document, key: str, pattern: Pattern[str] | None = None) -> str:
+def read_required_string(
+    raw: Document, key: str, pattern: Pattern[str] | None = None
+) -> str:
     if text := read_matching(raw, key, pattern):
         return text
     raise build_malformed_error("must be a non-empty string", member_path("$", key))
 
 
-def read_seconds(raw: Document, key: str) -> int | None:
-    """Return optional Unix seconds; a float is an error, even if it is whole."""
+def read_unix_timestamp(raw: Document, key: str) -> int | None:
+    """Return an optional number of seconds; a float is an error, even if whole."""
     value = raw.get(key)
     if value is None:
         return None
@@ -106,7 +109,7 @@ def read_seconds(raw: Document, key: str) -> int | None:
 
 
 def read_ts(raw: Document) -> int:
-    ts = read_seconds(raw, "ts")
+    ts = read_unix_timestamp(raw, "ts")
     if ts is None or ts <= 0:
         raise build_malformed_error(
             "must be a Unix timestamp greater than zero", "$.ts"

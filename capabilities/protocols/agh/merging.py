@@ -18,7 +18,7 @@ class DocumentMerger(CapabilityMerger):
         agh_records = (record for record in stored if isinstance(record, AGHCapability))
         return merge_capabilities(agh_records, declared)
 
-    def restore(self, record: CapabilityRecord) -> CapabilityRecord | None:
+    def rebuild_capability(self, record: CapabilityRecord) -> CapabilityRecord | None:
         """Return the capability rebuilt from its document, None without a document."""
         if not isinstance(record, AGHCapability):
             return None

@@ -25,7 +25,7 @@ from .identifiers import ENDPOINT_SCHEME, PROTOCOL_VERSION, build_endpoint
 from .merging import DocumentMerger
 from .records import KINDS, AGHCapability
 
-# In example envelopes; the reader replaces it with the current time.
+# The `ts` of example envelopes; the reader replaces it with the current time.
 EXAMPLE_TIMESTAMP = 1776366060
 # The channel in envelopes of peers that were read from files.
 DEFAULT_CHANNEL = "local"
@@ -43,7 +43,7 @@ class AGHParser(Parser):
     kinds = KINDS
     presence_policy = PresencePolicy(timeout=GREET_TIMEOUT)
     capability_merger = DocumentMerger()
-    path_overrides = {
+    reported_paths = {
         "$.name": "$.display_name",
         "$.protocolVersion": "$.profiles_supported",
     }
@@ -63,9 +63,9 @@ class AGHParser(Parser):
         scope = f"in channel {channel}" if channel else "in any channel"
         return Connection(
             endpoints=[Endpoint(record.endpoint, f"{PROTOCOL_VERSION} {scope}")],
-            title="Request its full catalog",
-            note="POST this envelope to /api/v1/agh/envelopes. Replace `id`, set `from`"
-            " to your own peer ID and `ts` to the current time.",
+            snippet_title="Request the full catalog of the peer",
+            snippet_note="POST this envelope to /api/v1/agh/envelopes. Replace `id`,"
+            " set `from` to your own peer ID and `ts` to the current time.",
             snippet=build_whois_example(channel or DEFAULT_CHANNEL, card.peer_id),
         )
 
@@ -74,9 +74,9 @@ class AGHParser(Parser):
         channel, card = read_definition(document, problems)
         if card.peer_id == AGENTLENS_PEER_ID:
             problems.error("$.peer_id", "is reserved for AgentLens itself")
-        for path in find_credentials(card.raw, ()):
+        for keys in find_credentials(card.raw, ()):
             message = "looks like a credential; cards must not contain credentials"
-            problems.error(json_path(path), message)
+            problems.error(json_path(keys), message)
         add_card_warnings(card, problems)
         return AgentRecord(
             protocol=self.slug,

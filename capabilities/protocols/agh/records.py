@@ -8,7 +8,7 @@ from ...kinds import Kind
 from ...problems import Document, Problems
 from ...records import CapabilityRecord
 from .documents import CapabilityDocument
-from .members import serialize_json
+from .members import dump_compact_json
 
 LIST_LABELS = {
     "context_needed": "Context needed",
@@ -52,7 +52,7 @@ class AGHCapability(CapabilityRecord):
     # The document as JSON text, because a database may reorder the members of JSON
     # objects and change the format of numbers.
     text: str | None = None
-    # Other members of the envelope that brought the document, as JSON text.
+    # Other members of the envelope in which the document came, as JSON text.
     relay: str | None = None
 
     @classmethod
@@ -70,8 +70,8 @@ class AGHCapability(CapabilityRecord):
             document=raw,
             digest=document.compute_digest(),
             verified=document.is_verified,
-            text=serialize_json(raw).decode(),
-            relay=serialize_json(relay).decode() if relay else None,
+            text=dump_compact_json(raw).decode(),
+            relay=dump_compact_json(relay).decode() if relay else None,
             path=path,
         )
 
@@ -106,6 +106,6 @@ KINDS = (
         discoverable=True,
         icon="puzzle",
         list_properties=("document", "digest", "verified"),
-        removal_breaks_clients=True,
+        is_removal_breaking=True,
     ),
 )

@@ -19,7 +19,7 @@ def get_origin(url: str) -> tuple[str, str]:
 
 
 def derive_agent_url(url: str) -> str:
-    """Return the URL of the agent, given that or the URL of its capabilities."""
+    """Return the URL of an agent, from that URL or the URL of its capabilities."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     if not path.endswith(CAPABILITIES_PATH):

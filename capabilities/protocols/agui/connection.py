@@ -23,7 +23,7 @@ def build_connection(record: AgentRecord) -> Connection:
         return Connection(unavailable_reason="The definition contains no endpoint.")
     return Connection(
         endpoints=[Endpoint(record.endpoint, "AG-UI over HTTP")],
-        title="Run the agent",
+        snippet_title="Run the agent",
         snippet=build_curl_command(record.endpoint),
     )
 

@@ -6,19 +6,19 @@ from typing import Any, NamedTuple
 
 from ...features import (
     CATEGORY_NAMES,
-    CUSTOM,
+    CUSTOM_CATEGORY,
     FEATURES_BY_KEY_PATH,
     KeyPath,
     Shape,
     clean_value,
 )
 from ...problems import Document, Problems, member_path
-from ...spellings import LIST_KEY_PATHS, NormalizedDocument, normalize_spelling
+from ...spellings import LIST_KEY_PATHS, NormalizedDocument, normalize_document
 from .detection import ENDPOINT_MEMBER
 
 # Members that are objects with members of their own.
 GROUP_KEY_PATHS: tuple[KeyPath, ...] = (
-    *((name,) for name in CATEGORY_NAMES if name != CUSTOM),
+    *((name,) for name in CATEGORY_NAMES if name != CUSTOM_CATEGORY),
     ("multimodal", "input"),
     ("multimodal", "output"),
 )
@@ -63,11 +63,11 @@ class Declaration:
 
 
 def read_declaration(document: Document, problems: Problems) -> Declaration:
-    """Return what the document declares. Invalid values are warnings and left out."""
-    declaration = Declaration(normalize_spelling(document))
+    """Return what the document declares; warn of invalid values and omit them."""
+    declaration = Declaration(normalize_document(document))
     for path in declaration.normalized.conflicting_paths:
         problems.warning(path, "contradicts its AG-UI 1.0 spelling; ignored")
-    for path in declaration.normalized.misplaced_paths:
+    for path in declaration.normalized.non_object_paths:
         problems.warning(path, f"should be {Shape.OBJECT}; ignored")
     normalized = declaration.normalized.document
     declaration.document.update(read_group((), normalized, declaration, problems))
@@ -83,7 +83,8 @@ def read_group(
         member_key_path = (*key_path, key)
         if not is_known(member_key_path):
             path = declaration.original_path(member_key_path)
-            problems.warning(path, "unknown member; stored, but not interpreted")
+            message = "is an unknown member; stored, but not interpreted"
+            problems.warning(path, message)
             members[key] = value
         elif value is not None:
             cleaned = read_member(member_key_path, value, declaration, problems)
@@ -98,7 +99,7 @@ def is_known(key_path: KeyPath) -> bool:
         key_path in FEATURES_BY_KEY_PATH
         or key_path in GROUP_KEY_PATHS
         or key_path in LIST_KEY_PATHS
-        or key_path == (CUSTOM,)
+        or key_path == (CUSTOM_CATEGORY,)
         or (len(key_path) == 1 and key_path[0] in EXTRA_ROOT_MEMBERS)
     )
 
@@ -112,16 +113,16 @@ def read_member(
         return read_list(key_path, value, declaration, problems)
     if key_path in FEATURES_BY_KEY_PATH:
         shape = FEATURES_BY_KEY_PATH[key_path].shape
-        return read_value(shape, value, path, problems)
-    if key_path == (CUSTOM,) or key_path in GROUP_KEY_PATHS:
-        group = read_value(Shape.OBJECT, value, path, problems)
-        if group is None or key_path == (CUSTOM,):
+        return read_value(shape, value, problems, path)
+    if key_path == (CUSTOM_CATEGORY,) or key_path in GROUP_KEY_PATHS:
+        group = read_value(Shape.OBJECT, value, problems, path)
+        if group is None or key_path == (CUSTOM_CATEGORY,):
             return group
         return read_group(key_path, group, declaration, problems)
     return value
 
 
-def read_value(shape: Shape, value: Any, path: str, problems: Problems) -> Any:
+def read_value(shape: Shape, value: Any, problems: Problems, path: str) -> Any:
     cleaned = clean_value(shape, value)
     if cleaned is None:
         problems.warning(path, f"should be {shape}; ignored")
@@ -135,21 +136,21 @@ def read_value(shape: Shape, value: Any, path: str, problems: Problems) -> Any:
 def read_list(
     key_path: KeyPath, value: Any, declaration: Declaration, problems: Problems
 ) -> list[Document] | None:
-    """Return the tools or sub-agents that have a name, and add them to the result."""
+    """Return the tools or sub-agents with a name; also add them to the declaration."""
     path = declaration.original_path(key_path)
     if not isinstance(value, list):
         problems.warning(path, "should be a list of objects; ignored")
         return None
     is_tools = key_path == TOOLS_KEY_PATH
     items = declaration.tools if is_tools else declaration.subagents
-    for item in iter_items(value, path, problems):
+    for item in iter_items(value, problems, path):
         if document := read_item(key_path, item, problems):
             items.append(DeclaredItem(item.path, document))
     return [item.document for item in items]
 
 
 def iter_items(
-    values: list[Any], path: str, problems: Problems
+    values: list[Any], problems: Problems, path: str
 ) -> Iterator[DeclaredItem]:
     for n, value in enumerate(values):
         if isinstance(value, dict):
@@ -172,7 +173,7 @@ def read_item(key_path: KeyPath, item: DeclaredItem, problems: Problems) -> Docu
     for key, shape in (("description", Shape.STRING), ("metadata", Shape.OBJECT)):
         if key in members and key in ITEM_MEMBERS[key_path]:
             value = members.pop(key)
-            cleaned = read_value(shape, value, member_path(path, key), problems)
+            cleaned = read_value(shape, value, problems, member_path(path, key))
             if cleaned is not None:
                 members[key] = cleaned
     if key_path != TOOLS_KEY_PATH:

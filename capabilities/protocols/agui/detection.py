@@ -2,7 +2,7 @@
 
 from ...features import CATEGORY_NAMES, TRANSPORT
 from ...problems import Document
-from ...spellings import ROOT_SPELLINGS
+from ...spellings import CATEGORY_SPELLINGS
 
 # Members of A2A, MCP, AGH or configuration documents that AG-UI does not have.
 NON_AGUI_MEMBERS = {
@@ -25,24 +25,24 @@ NON_AGUI_LISTS = (
     "tools",
 )
 TRANSPORT_FLAGS = {feature.key_path[1] for feature in TRANSPORT.features}
-# AG-UI has no member for the agent's URL. This one is added to its documents.
+# AG-UI has no member for the agent's URL, so AgentLens adds this one to definitions.
 ENDPOINT_MEMBER = "url"
 
 
 def has_category(document: Document) -> bool:
     """Return whether a category is present as an object, in any spelling."""
-    keys = (*CATEGORY_NAMES, *ROOT_SPELLINGS)
+    keys = (*CATEGORY_NAMES, *CATEGORY_SPELLINGS)
     return any(isinstance(document.get(key), dict) for key in keys)
 
 
-def declares_nothing(document: Document) -> bool:
+def is_empty_declaration(document: Document) -> bool:
     """Return whether the document has no members, apart from the agent's URL."""
     return all(
         value is None for key, value in document.items() if key != ENDPOINT_MEMBER
     )
 
 
-def is_foreign(document: Document) -> bool:
+def is_other_protocol(document: Document) -> bool:
     """Return whether the document looks like one of another protocol."""
     return (
         bool(NON_AGUI_MEMBERS & document.keys())
@@ -50,12 +50,12 @@ def is_foreign(document: Document) -> bool:
         or isinstance(document.get("name"), str)
         or any(isinstance(document.get(key), list) for key in NON_AGUI_LISTS)
         or isinstance(document.get("transport"), str)
-        or has_foreign_transport(document)
+        or has_other_protocol_transport(document)
         or "modelcontextprotocol.io" in str(document.get("$schema"))
     )
 
 
-def has_foreign_transport(document: Document) -> bool:
+def has_other_protocol_transport(document: Document) -> bool:
     """Return whether `transport` is that of MCP: it has a `type` and no AG-UI flag."""
     transport = document.get("transport")
     if not isinstance(transport, dict):

@@ -7,9 +7,9 @@ from typing import Any
 from ...connections import Connection
 from ...features import (
     CATEGORY_NAMES,
-    CUSTOM,
-    DECLARED_FEATURES,
+    CUSTOM_CATEGORY,
     IDENTITY_FIELDS,
+    STORED_FEATURES,
     AgentFeature,
     KeyPath,
     Shape,
@@ -30,18 +30,18 @@ from .connection import build_connection
 from .declarations import TOOLS_KEY_PATH, Declaration, read_declaration
 from .detection import (
     ENDPOINT_MEMBER,
-    declares_nothing,
     has_category,
+    is_empty_declaration,
     is_event_matrix,
-    is_foreign,
+    is_other_protocol,
 )
 from .records import KINDS, AGUISubagent, AGUITool
 
-# Responses of an agent that does not serve its capabilities.
-NO_CAPABILITIES_STATUSES = (404, 410, 501)
+# With these statuses, an agent answers if it does not serve its capabilities.
+NOT_SERVED_STATUSES = (404, 410, 501)
 TOOLS_SUPPORTED_KEY_PATH = ("tools", "supported")
 # The number of members read from an object whose members AG-UI does not define.
-FREE_MEMBER_LIMIT = 100
+AGENT_DEFINED_MEMBER_LIMIT = 100
 
 
 class AGUIParser(Parser):
@@ -53,12 +53,12 @@ class AGUIParser(Parser):
         "AG-UI agents declare their capabilities at /capabilities. If this agent does"
         " not, submit its declaration and its endpoint"
     )
-    path_overrides = {f"$.{key}": f"$.identity.{key}" for key in IDENTITY_FIELDS}
+    reported_paths = {f"$.{key}": f"$.identity.{key}" for key in IDENTITY_FIELDS}
 
     def recognizes(self, document: Document) -> bool:
         # An event matrix is recognized so that its error names what it is.
         is_agui = has_category(document) or is_event_matrix(document)
-        return is_agui and not is_foreign(document)
+        return is_agui and not is_other_protocol(document)
 
     def definition_urls(self, url: str) -> list[str]:
         return [build_capabilities_url(derive_agent_url(url))]
@@ -68,9 +68,7 @@ class AGUIParser(Parser):
     ) -> list[HealthRequest]:
         """Request the capabilities, and the agent itself if it does not serve them."""
         url = definition_url or build_capabilities_url(endpoint)
-        agent_request = HealthRequest(
-            endpoint, only_after_statuses=NO_CAPABILITIES_STATUSES
-        )
+        agent_request = HealthRequest(endpoint, only_after_statuses=NOT_SERVED_STATUSES)
         if get_origin(url) != get_origin(endpoint):
             # Another host may serve the declaration while the agent is down.
             return [agent_request]
@@ -106,9 +104,10 @@ def find_document_error(document: Document) -> str:
             "is the matrix of events and features that AWS Strands serves,"
             " not the AgentCapabilities of AG-UI"
         )
-    if has_category(document) or declares_nothing(document):
+    if has_category(document) or is_empty_declaration(document):
         return ""
-    return f"has none of AG-UI's categories as an object: {', '.join(CATEGORY_NAMES)}"
+    names = ", ".join(CATEGORY_NAMES)
+    return f"must have at least one of AG-UI's categories, as an object: {names}"
 
 
 def read_endpoint(document: Document, identity: Document, problems: Problems) -> str:
@@ -121,7 +120,9 @@ def read_endpoint(document: Document, identity: Document, problems: Problems) ->
         return "" if error_text else derive_agent_url(str(url))
     name = identity.get("name", "").strip()
     if not name:
-        message = "needs an endpoint, because it has neither `url` nor `identity.name`"
+        message = (
+            "must have `url` or `identity.name`, unless an endpoint is submitted too"
+        )
         problems.error("$", message)
     return f"agui:{name}" if name else ""
 
@@ -129,9 +130,10 @@ def read_endpoint(document: Document, identity: Document, problems: Problems) ->
 def read_name(
     identity: Document, capabilities: tuple[CapabilityRecord, ...], endpoint: str
 ) -> str:
-    """Return the name or the framework of the agent.
+    """Return the name of the agent, or else its framework.
 
-    If it has neither, return "" so that a capability is used, or its URL without any.
+    If it has neither, return "", so that the name of a capability is shown. If it has
+    no capabilities either, return its URL.
     """
     for key in ("name", "type"):
         if name := identity.get(key, "").strip():
@@ -173,28 +175,33 @@ def read_features(
     declaration: Declaration, problems: Problems
 ) -> Iterator[AgentFeature]:
     """Yield every declared feature, and the members of `custom`."""
-    for feature in DECLARED_FEATURES:
+    for feature in STORED_FEATURES:
         value = declaration.value(feature.key_path)
         if feature.shape is Shape.OBJECT:
-            yield from read_free_members(feature.key_path, value, declaration, problems)
+            yield from read_agent_defined_members(
+                feature.key_path, value, declaration, problems
+            )
         elif value is not None:
             path = declaration.original_path(feature.key_path)
             yield AgentFeature(name=feature.name, value=value, path=path)
-    custom = declaration.value((CUSTOM,))
-    yield from read_free_members((CUSTOM,), custom, declaration, problems)
+    custom = declaration.value((CUSTOM_CATEGORY,))
+    yield from read_agent_defined_members(
+        (CUSTOM_CATEGORY,), custom, declaration, problems
+    )
 
 
-def read_free_members(
+def read_agent_defined_members(
     key_path: KeyPath, value: Any, declaration: Declaration, problems: Problems
 ) -> Iterator[AgentFeature]:
     """Yield a feature for each value in an object, named by its full key path."""
-    leaves = list(islice(iter_leaves(key_path, value), FREE_MEMBER_LIMIT + 1))
-    if len(leaves) > FREE_MEMBER_LIMIT:
+    leaves = list(islice(iter_leaves(key_path, value), AGENT_DEFINED_MEMBER_LIMIT + 1))
+    if len(leaves) > AGENT_DEFINED_MEMBER_LIMIT:
         message = (
-            f"has more than {FREE_MEMBER_LIMIT} values; the rest is not interpreted"
+            f"has more than {AGENT_DEFINED_MEMBER_LIMIT} values; the rest is not"
+            " interpreted"
         )
         problems.warning(declaration.original_path(key_path), message)
-    for leaf_key_path, leaf in leaves[:FREE_MEMBER_LIMIT]:
+    for leaf_key_path, leaf in leaves[:AGENT_DEFINED_MEMBER_LIMIT]:
         name, path = ".".join(leaf_key_path), declaration.original_path(leaf_key_path)
         if len(name) > CAPABILITY_NAME_LIMIT:
             problems.warning(path, "name is too long; stored, but not interpreted")

@@ -32,7 +32,7 @@ KINDS = (
         AGUITool,
         discoverable=True,
         icon="wrench",
-        removal_breaks_clients=True,
+        is_removal_breaking=True,
     ),
     Kind(
         "agui.subagent",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...features import CUSTOM, FEATURE_CATEGORIES, KeyPath, Shape
+from ...features import CUSTOM_CATEGORY, FEATURE_CATEGORIES, KeyPath, Shape
 from ...problems import Document
 from ...spellings import FLAT_MULTIMODAL_FLAGS, LEGACY_SUBAGENTS, LIST_KEY_PATHS
 
@@ -41,7 +41,7 @@ def build_capabilities_schema() -> Document:
     add_member(root, ("multiAgent", LEGACY_SUBAGENTS), subagents)
     for flag in FLAT_MULTIMODAL_FLAGS:
         add_member(root, ("multimodal", flag), SCHEMA_BY_SHAPE[Shape.FLAG])
-    add_member(root, (CUSTOM,), SCHEMA_BY_SHAPE[Shape.OBJECT])
+    add_member(root, (CUSTOM_CATEGORY,), SCHEMA_BY_SHAPE[Shape.OBJECT])
     return root
 
 

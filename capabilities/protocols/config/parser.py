@@ -52,7 +52,7 @@ class ConfigParser(Parser):
     label = "Configuration agent"
     detection_hint = "front matter needs `name` and a list of `capabilities`"
     source = "config"
-    accepts_front_matter = True
+    accepts_yaml_and_toml = True
     media_type = "text/plain; charset=utf-8"
     kinds = (
         Kind(
@@ -62,7 +62,7 @@ class ConfigParser(Parser):
             ConfigCapability,
             discoverable=True,
             icon="sparkles",
-            removal_breaks_clients=True,
+            is_removal_breaking=True,
         ),
     )
 
@@ -109,7 +109,7 @@ def read_capabilities(
     metadata = read_metadata(document, problems)
     unused_keys, seen_names = set(metadata), set[str]()
     for path, text in iter_listed_names(document, problems):
-        name, version = read_name(path, text, problems)
+        name, version = read_name(text, problems, path)
         unused_keys -= {text, name}
         if name in seen_names:
             problems.warning(path, f"{name!r} is already listed; ignored")
@@ -139,7 +139,7 @@ def iter_listed_names(
             problems.error(f"$.capabilities[{n}]", "must be a string")
 
 
-def read_name(path: str, text: str, problems: Problems) -> tuple[str, str | None]:
+def read_name(text: str, problems: Problems, path: str) -> tuple[str, str | None]:
     """Return the name, '' if it is invalid, and the version appended to it."""
     name, version = text, None
     if match := VERSIONED_NAME.fullmatch(text):

@@ -2,10 +2,10 @@
 
 from .completion import complete_card, is_completed, preserve_introspected
 from .parser import MCPParser
-from .requests import WRONG_ENDPOINT_STATUSES
+from .requests import POST_REJECTED_STATUSES
 
 __all__ = [
-    "WRONG_ENDPOINT_STATUSES",
+    "POST_REJECTED_STATUSES",
     "MCPParser",
     "complete_card",
     "is_completed",

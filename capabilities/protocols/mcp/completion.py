@@ -1,7 +1,7 @@
 """Server cards, completed with what the running server answered."""
 
 from ...problems import Document
-from .envelope import unwrap_server
+from .registry_response import unwrap_server
 
 LIST_MEMBERS = ("tools", "resources", "resourceTemplates", "prompts")
 # Members for which the answer of the running server takes precedence.
@@ -32,15 +32,15 @@ def complete_card(card: Document, answer: Document) -> Document:
 
 def is_completed(document: Document) -> bool:
     """Return whether `complete_card` made this document."""
-    return COMPLETED_KEY in get_meta(unwrap_server(document)[0])
+    return COMPLETED_KEY in get_meta(unwrap_server(document).members)
 
 
 def preserve_introspected(card: Document, stored: Document) -> Document:
     """Return the card with the stored answers, unless the card has lists itself."""
-    has_lists = any(key in unwrap_server(card)[0] for key in LIST_MEMBERS)
+    has_lists = any(key in unwrap_server(card).members for key in LIST_MEMBERS)
     if has_lists or not is_completed(stored):
         return card
-    return complete_card(card, unwrap_server(stored)[0])
+    return complete_card(card, unwrap_server(stored).members)
 
 
 def get_meta(server: Document) -> Document:

@@ -25,7 +25,7 @@ def build_connection(document: Document, record: AgentRecord) -> Connection:
     return Connection(
         endpoints=[Endpoint(record.endpoint, protocol)],
         credentials=list(iter_header_descriptions(document)),
-        title="Client configuration",
+        snippet_title="Client configuration",
         snippet=build_client_configuration(record, server) if server else "",
     )
 
@@ -47,7 +47,7 @@ def build_client_configuration(record: AgentRecord, server: Document) -> str:
 
 
 def iter_header_descriptions(document: Document) -> Iterator[str]:
-    """Yield a text for each header that the remotes require."""
+    """Yield a description of each header that the remotes require."""
     for _, remote in Problems().iter_objects(document, "remotes"):
         for _, header in Problems().iter_objects(remote, "headers"):
             name, description = header.get("name"), header.get("description")

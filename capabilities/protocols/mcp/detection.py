@@ -8,7 +8,8 @@ from .transports import STREAMABLE_HTTP, normalize_transport_type
 
 # Members of an A2A card.
 A2A_MEMBERS = {"skills", "supportedInterfaces"}
-# Members that locate a server. Without one, lists and flags prove nothing.
+# Members with the location of a server. In documents without such a member, members
+# like `prompts` do not show that the document is one of MCP.
 LOCATION_MEMBERS = {
     "endpoint",
     "packages",
@@ -29,14 +30,14 @@ def is_server(document: Document) -> bool:
     return (
         isinstance(document.get("serverInfo"), dict)
         or has_server_schema(document)
-        or matches(document, "protocolVersion", REVISION_PATTERN)
+        or has_string_matching(document, "protocolVersion", REVISION_PATTERN)
         or is_registry_entry(document)
         or has_mcp_lists(document)
         or (bool(LOCATION_MEMBERS & document.keys()) and has_mcp_members(document))
     )
 
 
-def matches(document: Document, key: str, pattern: re.Pattern[str]) -> bool:
+def has_string_matching(document: Document, key: str, pattern: re.Pattern[str]) -> bool:
     value = document.get(key)
     return isinstance(value, str) and bool(pattern.fullmatch(value))
 
@@ -50,9 +51,12 @@ def has_server_schema(document: Document) -> bool:
 
 def is_registry_entry(document: Document) -> bool:
     """Return whether this is a server.json of any revision, judging by its members."""
-    has_description = {"description", "version"} <= document.keys()
+    has_required_members = {"description", "version"} <= document.keys()
     return (
-        (has_description and matches(document, "name", REGISTRY_NAME_PATTERN))
+        (
+            has_required_members
+            and has_string_matching(document, "name", REGISTRY_NAME_PATTERN)
+        )
         or ("name" in document and isinstance(document.get("version_detail"), dict))
         or has_item_with(document, "remotes", {"type", "url"})
         or has_item_with(document, "remotes", {"transport_type", "url"})

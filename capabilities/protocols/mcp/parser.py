@@ -8,12 +8,18 @@ from ...features import AgentFeature
 from ...health_requests import HealthRequest
 from ...parsers import Parser
 from ...problems import Document, Problems, member_path
-from ...records import DESCRIPTION_LIMIT, AgentRecord, ProviderRecord, find_length_error
+from ...records import (
+    DESCRIPTION_LIMIT,
+    AgentRecord,
+    CapabilityRecord,
+    ProviderRecord,
+    find_length_error,
+)
 from .connection import build_connection
 from .detection import is_server
-from .envelope import Part, unwrap_server
 from .primitives import read_prompts, read_resources, read_tools
 from .records import KINDS
+from .registry_response import LocatedObject, unwrap_server
 from .requests import (
     build_discover_request,
     build_initialize_request,
@@ -73,7 +79,7 @@ class MCPParser(Parser):
     detection_hint = (
         "a server needs `serverInfo`, `remotes`, `packages`, or `tools` with a URL"
     )
-    well_known = (
+    well_known_paths = (
         "/server-card",
         "/.well-known/mcp/server-card.json",
         "/.well-known/mcp.json",
@@ -81,7 +87,7 @@ class MCPParser(Parser):
     kinds = KINDS
 
     def recognizes(self, document: Document) -> bool:
-        return is_server(unwrap_server(document)[0])
+        return is_server(unwrap_server(document).members)
 
     def health_requests(
         self, endpoint: str, definition_url: str
@@ -93,13 +99,14 @@ class MCPParser(Parser):
         ]
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
-        return build_connection(unwrap_server(document)[0], record)
+        return build_connection(unwrap_server(document).members, record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        server, path = root = unwrap_server(document)
+        root = unwrap_server(document)
+        server, path = root
         problems.warn_unknown(server, SERVER_MEMBERS, path)
         server_info = problems.object(server, "serverInfo", path)
-        info = server_info, member_path(path, "serverInfo")
+        info = LocatedObject(server_info, member_path(path, "serverInfo"))
         name = read_first_text("name", (root, info), problems)
         transports = list(read_transports(server, problems, path))
         return AgentRecord(
@@ -111,77 +118,92 @@ class MCPParser(Parser):
             spec_version=read_spec_version(root, problems),
             provider=read_provider((root, info), problems),
             capabilities=(
-                *(tools := list(read_tools(server, problems, path))),
-                *read_resources(server, problems, path),
-                *read_prompts(server, problems, path),
-                *read_flags(server, problems, path),
-                *imply_tools_supported(server, bool(tools), path),
+                *read_capabilities(server, problems, path),
                 *read_documentation((root, info), problems),
                 *build_transports_feature(transports, path),
             ),
         )
 
 
-def read_first_text(key: str, parts: tuple[Part, ...], problems: Problems) -> str:
-    """Return the member of the first part in which it is not blank, or ''."""
-    for document, path in parts:
-        text = problems.string(document, key, path)
+def read_capabilities(
+    server: Document, problems: Problems, path: str
+) -> Iterator[CapabilityRecord]:
+    """Yield the listed tools, resources and prompts, and the features of the flags."""
+    tools = list(read_tools(server, problems, path))
+    yield from tools
+    yield from read_resources(server, problems, path)
+    yield from read_prompts(server, problems, path)
+    yield from read_flags(server, problems, path)
+    yield from imply_tools_supported(server, bool(tools), path)
+
+
+def read_first_text(
+    key: str, objects: tuple[LocatedObject, ...], problems: Problems
+) -> str:
+    """Return the member of the first object in which it is not blank, or ''."""
+    for members, path in objects:
+        text = problems.string(members, key, path)
         if text.strip():
             return text
     return ""
 
 
-def read_description(root: Part, info: Part, problems: Problems) -> str:
+def read_description(
+    root: LocatedObject, info: LocatedObject, problems: Problems
+) -> str:
     """Return the description, or the instructions for clients if there is none."""
     if description := read_first_text("description", (root, info), problems):
         return description
     instructions = read_first_text("instructions", (root,), problems)
     if error := find_length_error(instructions, DESCRIPTION_LIMIT):
         message = f"{error}; not used as the description"
-        problems.warning(member_path(root[1], "instructions"), message)
+        problems.warning(member_path(root.path, "instructions"), message)
         return ""
     return instructions
 
 
-def read_version(root: Part, info: Part, problems: Problems) -> str:
+def read_version(root: LocatedObject, info: LocatedObject, problems: Problems) -> str:
     server, path = root
-    detail = problems.object(server, "version_detail", path)
-    parts = [root, (detail, member_path(path, "version_detail")), info]
+    version_detail = problems.object(server, "version_detail", path)
+    detail = LocatedObject(version_detail, member_path(path, "version_detail"))
+    objects = [root, detail, info]
     schema = server.get("$schema")
     if isinstance(schema, str) and CARD_SCHEMA_PART in schema:
-        parts = [info, root]
-    for document, part_path in parts:
-        version = problems.string(document, "version", part_path)
+        objects = [info, root]
+    for members, members_path in objects:
+        version = problems.string(members, "version", members_path)
         if PLACEHOLDER.search(version):
             message = "contains a placeholder instead of a version; ignored"
-            problems.warning(member_path(part_path, "version"), message)
+            problems.warning(member_path(members_path, "version"), message)
         elif version.strip():
             return version
     return ""
 
 
-def read_spec_version(root: Part, problems: Problems) -> str:
+def read_spec_version(root: LocatedObject, problems: Problems) -> str:
     """Return the revision of the protocol, else that of the registry's schema."""
     schema_date = SCHEMA_DATE.search(read_first_text("$schema", (root,), problems))
     revision = read_first_text("protocolVersion", (root,), problems)
     return revision or (schema_date[1] if schema_date else "")
 
 
-def read_provider(parts: tuple[Part, ...], problems: Problems) -> ProviderRecord | None:
+def read_provider(
+    objects: tuple[LocatedObject, ...], problems: Problems
+) -> ProviderRecord | None:
     """Return the first provider or vendor in the document or its serverInfo."""
-    for part in parts:
+    for located in objects:
         for key in ("provider", "vendor"):
-            if provider := read_organization(part, key, problems):
+            if provider := read_organization(located, key, problems):
                 return provider
     return None
 
 
 def read_organization(
-    part: Part, key: str, problems: Problems
+    located: LocatedObject, key: str, problems: Problems
 ) -> ProviderRecord | None:
     """Return the provider from an object or from the name of an organization."""
-    document, path = part
-    value, value_path = document.get(key), member_path(path, key)
+    members, path = located
+    value, value_path = members.get(key), member_path(path, key)
     if isinstance(value, dict):
         organization = problems.string(value, "organization", value_path).strip()
         if not organization:
@@ -190,8 +212,8 @@ def read_organization(
         if not organization:
             problems.warning(value_path, "has no organization; ignored")
     else:
-        organization = problems.string(document, key, path).strip()
-        url = problems.url(document, "homepage", path) if organization else ""
+        organization = problems.string(members, key, path).strip()
+        url = problems.url(members, "homepage", path) if organization else ""
     return ProviderRecord(organization, url=url) if organization else None
 
 
@@ -236,12 +258,12 @@ def imply_tools_supported(
 
 
 def read_documentation(
-    parts: tuple[Part, ...], problems: Problems
+    objects: tuple[LocatedObject, ...], problems: Problems
 ) -> Iterator[AgentFeature]:
     """Yield the URL of the documentation, else that of the website, if there is one."""
     for key in DOCUMENTATION_MEMBERS:
-        for document, path in parts:
-            if url := problems.url(document, key, path):
+        for members, path in objects:
+            if url := problems.url(members, key, path):
                 name, url_path = "identity.documentationUrl", member_path(path, key)
                 yield AgentFeature(name=name, value=url, path=url_path)
                 return

@@ -21,80 +21,83 @@ def iter_items(
 
 
 def read_tools(server: Document, problems: Problems, path: str) -> Iterator[MCPTool]:
-    for item_path, item in iter_items(server, "tools", problems, path):
-        yield read_tool(item_path, item, problems)
+    for tool_path, tool in iter_items(server, "tools", problems, path):
+        yield read_tool(tool, problems, tool_path)
 
 
-def read_tool(path: str, item: Document, problems: Problems) -> MCPTool:
-    if item.get("inputSchema") is None:
+def read_tool(tool: Document, problems: Problems, path: str) -> MCPTool:
+    if tool.get("inputSchema") is None:
         schema_path = member_path(path, "inputSchema")
         problems.warning(schema_path, "is required by MCP but missing")
-    annotations = read_object(item, "annotations", problems, path)
+    annotations = read_object(tool, "annotations", problems, path)
     annotations_path = member_path(path, "annotations")
     legacy_title = problems.string(annotations or {}, "title", annotations_path)
     return MCPTool(
-        name=problems.required_string(item, "name", path),
-        description=problems.string(item, "description", path),
-        title=problems.string(item, "title", path) or legacy_title or None,
-        input_schema=read_object(item, "inputSchema", problems, path),
-        output_schema=read_object(item, "outputSchema", problems, path),
+        name=problems.required_string(tool, "name", path),
+        description=problems.string(tool, "description", path),
+        title=problems.string(tool, "title", path) or legacy_title or None,
+        input_schema=read_object(tool, "inputSchema", problems, path),
+        output_schema=read_object(tool, "outputSchema", problems, path),
         annotations=annotations,
         path=path,
     )
 
 
 def read_object(
-    item: Document, key: str, problems: Problems, path: str
+    document: Document, key: str, problems: Problems, path: str
 ) -> Document | None:
     """Return an object, which may be empty, or None if it is missing."""
-    value = problems.object(item, key, path)
-    return value if isinstance(item.get(key), dict) else None
+    value = problems.object(document, key, path)
+    return value if isinstance(document.get(key), dict) else None
 
 
 def read_resources(
     server: Document, problems: Problems, path: str
 ) -> Iterator[MCPResource]:
-    for item_path, item in iter_items(server, "resources", problems, path):
-        yield read_resource(item_path, item, "uriTemplate" in item, problems)
-    for item_path, item in iter_items(server, "resourceTemplates", problems, path):
-        yield read_resource(item_path, item, True, problems)
+    for resource_path, resource in iter_items(server, "resources", problems, path):
+        is_template = "uriTemplate" in resource
+        yield read_resource(resource, is_template, problems, resource_path)
+    for template_path, template in iter_items(
+        server, "resourceTemplates", problems, path
+    ):
+        yield read_resource(template, True, problems, template_path)
 
 
 def read_resource(
-    path: str, item: Document, is_template: bool, problems: Problems
+    resource: Document, is_template: bool, problems: Problems, path: str
 ) -> MCPResource:
-    uri = problems.string(item, "uri", path)
-    uri_template = problems.string(item, "uriTemplate", path)
+    uri = problems.string(resource, "uri", path)
+    uri_template = problems.string(resource, "uriTemplate", path)
     if not uri and not uri_template:
-        message = "has neither uri nor uriTemplate, so that clients cannot read it"
+        message = "has neither uri nor uriTemplate, so clients cannot read it"
         problems.warning(path, message)
     return MCPResource(
-        name=read_resource_name(path, item, problems),
-        description=problems.string(item, "description", path),
+        name=read_resource_name(resource, problems, path),
+        description=problems.string(resource, "description", path),
         uri=uri or None,
         uri_template=uri_template or None,
         template=is_template or None,
-        mime_type=problems.string(item, "mimeType", path) or None,
-        size=read_size(path, item, problems),
-        title=problems.string(item, "title", path) or None,
+        mime_type=problems.string(resource, "mimeType", path) or None,
+        size=read_size(resource, problems, path),
+        title=problems.string(resource, "title", path) or None,
         path=path,
     )
 
 
-def read_resource_name(path: str, item: Document, problems: Problems) -> str:
+def read_resource_name(resource: Document, problems: Problems, path: str) -> str:
     """Return the name, else the title or URI: in many lists, items have no name."""
     for key in ("name", "title", "uri", "uriTemplate"):
-        value = item.get(key)
+        value = resource.get(key)
         if isinstance(value, str) and value.strip():
             if key != "name":
                 message = f"is required by MCP but missing; its {key} is used instead"
                 problems.warning(member_path(path, "name"), message)
             return value
-    return problems.required_string(item, "name", path)
+    return problems.required_string(resource, "name", path)
 
 
-def read_size(path: str, item: Document, problems: Problems) -> int | None:
-    size = item.get("size")
+def read_size(resource: Document, problems: Problems, path: str) -> int | None:
+    size = resource.get("size")
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
     if size is not None:
@@ -106,26 +109,28 @@ def read_size(path: str, item: Document, problems: Problems) -> int | None:
 def read_prompts(
     server: Document, problems: Problems, path: str
 ) -> Iterator[MCPPrompt]:
-    for item_path, item in iter_items(server, "prompts", problems, path):
+    for prompt_path, prompt in iter_items(server, "prompts", problems, path):
         yield MCPPrompt(
-            name=problems.required_string(item, "name", item_path),
-            description=problems.string(item, "description", item_path),
-            title=problems.string(item, "title", item_path) or None,
-            arguments=read_arguments(item_path, item, problems),
-            path=item_path,
+            name=problems.required_string(prompt, "name", prompt_path),
+            description=problems.string(prompt, "description", prompt_path),
+            title=problems.string(prompt, "title", prompt_path) or None,
+            arguments=read_arguments(prompt, problems, prompt_path),
+            path=prompt_path,
         )
 
 
 def read_arguments(
-    path: str, item: Document, problems: Problems
+    prompt: Document, problems: Problems, path: str
 ) -> list[Document] | None:
-    arguments, arguments_path = item.get("arguments"), member_path(path, "arguments")
+    arguments, arguments_path = prompt.get("arguments"), member_path(path, "arguments")
     if arguments is None:
         return None
     if not isinstance(arguments, list):
         problems.warning(arguments_path, "should be a list of objects; ignored")
         return None
-    for n, argument in enumerate(arguments):
+    for index, argument in enumerate(arguments):
         if not isinstance(argument, dict):
-            problems.warning(f"{arguments_path}[{n}]", "should be an object; ignored")
+            problems.warning(
+                f"{arguments_path}[{index}]", "should be an object; ignored"
+            )
     return [argument for argument in arguments if isinstance(argument, dict)]

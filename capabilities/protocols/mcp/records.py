@@ -57,7 +57,7 @@ KINDS = (
         discoverable=True,
         icon="wrench",
         search_properties=("title",),
-        removal_breaks_clients=True,
+        is_removal_breaking=True,
     ),
     Kind(
         "mcp.resource",

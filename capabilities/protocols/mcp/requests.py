@@ -4,12 +4,12 @@ from typing import Any
 
 from ...health_requests import HealthRequest
 
-# The latest revision, and the last one before it, in which clients `initialize`.
+# The latest revision, and the last revision in which clients send `initialize`.
 LATEST_REVISION = "2026-07-28"
 INITIALIZE_REVISION = "2025-11-25"
 CLIENT_INFO = {"name": "agentlens", "version": "1"}
 # Statuses with which a server answers a POST to the URL of its event stream.
-WRONG_ENDPOINT_STATUSES = (400, 404, 405)
+POST_REJECTED_STATUSES = (400, 404, 405)
 ACCEPT_HEADERS = {"Accept": "application/json, text/event-stream"}
 
 
@@ -44,7 +44,7 @@ def build_stream_request(endpoint: str) -> HealthRequest:
     return HealthRequest(
         endpoint,
         headers={"Accept": "text/event-stream"},
-        only_after_statuses=WRONG_ENDPOINT_STATUSES,
+        only_after_statuses=POST_REJECTED_STATUSES,
     )
 
 

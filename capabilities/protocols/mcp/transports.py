@@ -71,8 +71,8 @@ def read_packages(
 def read_transport(value: Any, problems: Problems, path: str) -> Iterator[Transport]:
     """Yield the transports of a member that is an object, a type, or a list of them."""
     if isinstance(value, list):
-        for n, item in enumerate(value):
-            yield from read_transport(item, problems, f"{path}[{n}]")
+        for index, member in enumerate(value):
+            yield from read_transport(member, problems, f"{path}[{index}]")
     elif isinstance(value, str):
         yield Transport(path, normalize_transport_type(value))
     elif isinstance(value, dict):
@@ -122,7 +122,7 @@ def reject_loopback(transport: Transport) -> Transport:
 
 
 def normalize_transport_type(text: str) -> str:
-    """Return the type in the spelling of MCP, for `streamableHttp` and the like."""
+    """Return the type as MCP spells it: `streamable-http` for `streamableHttp`."""
     letters = re.sub(r"[^a-z]", "", text.lower())
     is_streamable = letters in ("streamable", "streamablehttp")
     return STREAMABLE_HTTP if is_streamable else text.strip()
@@ -135,15 +135,20 @@ def read_endpoint(
 
     Invalid URLs are errors only if no other transport is usable.
     """
-    usable = [item for item in transports if item.url and not item.error]
-    invalid = [item for item in transports if item.error]
-    has_local_address = any(item.is_deployment_specific for item in invalid)
-    is_rejected = bool(invalid) and not usable and not has_local_address
-    for item in invalid:
+    usable = [
+        transport for transport in transports if transport.url and not transport.error
+    ]
+    invalid = [transport for transport in transports if transport.error]
+    has_deployment_specific_url = any(
+        transport.is_deployment_specific for transport in invalid
+    )
+    is_rejected = bool(invalid) and not usable and not has_deployment_specific_url
+    for transport in invalid:
         if is_rejected:
-            problems.error(item.path, item.error)
+            problems.error(transport.path, transport.error)
         else:
-            problems.warning(item.path, f"{item.error}; not used as the endpoint")
+            message = f"{transport.error}; not used as the endpoint"
+            problems.warning(transport.path, message)
     if usable:
         if VARIABLE.search(usable[0].url):
             message = "has variables, which clients must replace with values"

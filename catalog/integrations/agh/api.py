@@ -123,7 +123,7 @@ class EnvelopesView(CatalogAPIMixin, APIView):
 
 def check_permission(request: Request, envelope: Envelope) -> None:
     """Raise an API error if the user may not change the catalog by this envelope."""
-    is_read_only = envelope.is_request or not envelope.is_handled
+    is_read_only = envelope.is_whois_request or not envelope.is_handled
     if is_read_only or request.user.has_perm(ADD_PERMISSION):
         return
     raise PermissionDenied if request.user.is_authenticated else NotAuthenticated

@@ -82,7 +82,7 @@ class Peer:
 
     def get_requested_names(self, request: CatalogRequest) -> list[str]:
         """Return the names of the requested capabilities, in card order."""
-        return [name for name in self.card.capabilities if request.selects(name)]
+        return [name for name in self.card.capabilities if request.is_requested(name)]
 
     def get_capability(self, name: str) -> AGHCapability | None:
         """Return a capability with its document; announced ones come before files."""

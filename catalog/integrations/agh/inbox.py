@@ -19,8 +19,8 @@ from capabilities.protocols.agh import (
     CAPABILITY_PATH,
     CARD_PATH,
     CATALOG_KEY,
+    FRESHNESS_SECONDS,
     GREET_TIMEOUT,
-    REPLAY_AGE,
     AGHCapability,
     CapabilityBrief,
     CapabilityDocument,
@@ -32,10 +32,10 @@ from capabilities.protocols.agh import (
     build_definition,
     build_endpoint,
     build_malformed_error,
+    dump_compact_json,
     read_catalog,
     read_definition,
     require_proof,
-    serialize_json,
 )
 
 from ...health import ProbeOutcome, record_probe
@@ -64,7 +64,7 @@ def process_envelope(envelope: Envelope) -> list[Envelope]:
     with transaction.atomic():
         record_envelope(envelope)
         store_content(envelope)
-    if not envelope.is_request:
+    if not envelope.is_whois_request:
         return []
     try:
         # Outside the transaction, because a broadcast reads a whole channel.
@@ -91,7 +91,7 @@ def store_content(envelope: Envelope) -> None:
 
 def store_card(envelope: Envelope, card: PeerCard) -> None:
     """Store the card, unless the peer has sent a newer one."""
-    documents = read_catalog(envelope.ext) if envelope.is_response else None
+    documents = read_catalog(envelope.ext) if envelope.is_whois_response else None
     capability_ids = (document.id for document in documents or ())
     require_proof(capability_ids, envelope.proof, CATALOG_ITEMS_PATH)
     capabilities = build_document_capabilities(documents or ())
@@ -175,7 +175,7 @@ def get_expiry(envelope: Envelope) -> datetime:
 
     A request changes nothing, so its `expires_at` does not matter.
     """
-    last = envelope.ts + REPLAY_AGE
+    last = envelope.ts + FRESHNESS_SECONDS
     if envelope.card is not None or envelope.document is not None:
         last = max(last, envelope.expires_at or 0)
     limit = timezone.now() + SEEN_LIMIT
@@ -209,7 +209,7 @@ def delete_expired_envelopes() -> None:
 def record_presence(entry: CatalogEntry, sent_at: datetime) -> None:
     """Record that the peer was present when it sent the envelope."""
     now = timezone.now()
-    is_recent = now - sent_at <= timedelta(seconds=REPLAY_AGE)
+    is_recent = now - sent_at <= timedelta(seconds=FRESHNESS_SECONDS)
     announced_at = now if is_recent else sent_at
     valid_until = announced_at + timedelta(seconds=GREET_TIMEOUT)
     record_probe(
@@ -256,6 +256,6 @@ def build_card_definition(
     channel: str, card: PeerCard, capabilities: list[AGHCapability]
 ) -> Definition:
     """Return the definition of a peer; the capabilities replace the card's briefs."""
-    raw = serialize_json(build_definition(card, channel))
+    raw = dump_compact_json(build_definition(card, channel))
     record, _ = parse(raw, PROTOCOL)
     return Definition(record.with_updated_capabilities(capabilities), raw)

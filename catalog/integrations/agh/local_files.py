@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from capabilities.protocols.agh import (
-    CATALOG_DIRECTORY,
     CATALOG_FILES,
+    CATALOG_FOLDER,
     AGHCapability,
     CapabilityBrief,
     LocalCatalogError,
@@ -25,7 +25,7 @@ from .directory import PROTOCOL, find_entry
 from .inbox import build_card_definition
 
 # What a folder must contain, for messages.
-CATALOG_NAMES = f"{', '.join(CATALOG_FILES)} or files in {CATALOG_DIRECTORY}/"
+CATALOG_NAMES = f"{', '.join(CATALOG_FILES)} or files in {CATALOG_FOLDER}/"
 
 
 class LocalCatalogReader:
@@ -36,7 +36,7 @@ class LocalCatalogReader:
     def find_folders(self, path: Path) -> list[Path]:
         """Return the agent folders at or below a path."""
         is_file = path.name in CATALOG_FILES
-        is_capabilities_folder = path.name == CATALOG_DIRECTORY and has_catalog(
+        is_capabilities_folder = path.name == CATALOG_FOLDER and has_catalog(
             path.parent
         )
         if is_file or is_capabilities_folder:
@@ -62,14 +62,14 @@ class LocalCatalogReader:
         This includes files in the capabilities folder that AGH itself ignores.
         """
         is_catalog_file = file.parent == folder and file.name in CATALOG_FILES
-        return is_catalog_file or folder / CATALOG_DIRECTORY in file.parents
+        return is_catalog_file or folder / CATALOG_FOLDER in file.parents
 
 
 def is_agent_folder(folder: Path) -> bool:
     """Return whether a folder has a catalog, or an emptied one of a known peer."""
     if has_catalog(folder):
         return True
-    return (folder / CATALOG_DIRECTORY).is_dir() and is_imported(folder)
+    return (folder / CATALOG_FOLDER).is_dir() and is_imported(folder)
 
 
 def import_folder(folder: Path, conflicts: Iterable[Path] = ()) -> IngestResult:

@@ -23,7 +23,7 @@ from capabilities.protocols.agh import (
     build_raw_envelope,
     build_transfer_body,
     build_whois_response_body,
-    serialize_json,
+    dump_compact_json,
 )
 
 from .directory import Peer, find_peer, iter_peers_with_documents, iter_present_peers
@@ -65,7 +65,7 @@ def iter_broadcast_responses(request: Envelope) -> Iterator[Envelope]:
     for peer, documents in iter_peers_with_documents(limited, catalog_request):
         with contextlib.suppress(EnvelopeError):
             response = build_response(request, peer, documents, catalog_request)
-            remaining_bytes -= len(serialize_json(response.raw))
+            remaining_bytes -= len(dump_compact_json(response.raw))
             if remaining_bytes < 0:
                 return
             yield response

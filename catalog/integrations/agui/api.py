@@ -10,15 +10,15 @@ from capabilities.documents import read_json
 from capabilities.parsers import parse_unchecked
 from capabilities.problems import Problems
 from capabilities.protocols.agui import (
-    SnapshotSource,
+    CapabilitiesSource,
+    build_agent_capabilities,
     build_capabilities_schema,
-    take_snapshot,
 )
 
 from ...api.base import CanReadCatalog, CatalogAPIMixin, EntryNotFound
 from ...models import CatalogEntry
 
-SNAPSHOT_EXAMPLE = OpenApiExample(
+AGENT_CAPABILITIES_EXAMPLE = OpenApiExample(
     "MCP server",
     {
         "identity": {"name": "Notebook", "version": "2.1.0"},
@@ -31,13 +31,13 @@ SNAPSHOT_EXAMPLE = OpenApiExample(
 )
 
 
-class SnapshotView(CatalogAPIMixin, APIView):
+class AgentCapabilitiesView(CatalogAPIMixin, APIView):
     permission_classes = [CanReadCatalog]
 
     @extend_schema(
         summary="Get the features of an agent",
         responses={200: build_capabilities_schema()},
-        examples=[SNAPSHOT_EXAMPLE],
+        examples=[AGENT_CAPABILITIES_EXAMPLE],
     )
     def get(self, request: Request, pk: str) -> Response:
         """Return AG-UI `AgentCapabilities` for an entry of any protocol.
@@ -50,23 +50,25 @@ class SnapshotView(CatalogAPIMixin, APIView):
             entry = entries.get(pk=pk)
         except (CatalogEntry.DoesNotExist, ValidationError) as error:
             raise EntryNotFound from error
-        return Response(take_snapshot(build_snapshot_source(entry)))
+        return Response(build_agent_capabilities(build_capabilities_source(entry)))
 
 
-def build_snapshot_source(entry: CatalogEntry) -> SnapshotSource:
+def build_capabilities_source(entry: CatalogEntry) -> CapabilitiesSource:
     """Return what the definition of an entry contains.
 
     Curated fields and capability names changed by the catalog are left out.
     """
     agent_type = entry.agent_type
     if agent_type.protocol == "agui":
-        return SnapshotSource(declaration=read_json(agent_type.definition, Problems()))
+        return CapabilitiesSource(
+            declaration=read_json(agent_type.definition, Problems())
+        )
     record = parse_unchecked(
         agent_type.definition, agent_type.protocol, agent_type.endpoint
     )
     if record is None:
-        return SnapshotSource()
-    return SnapshotSource(
+        return CapabilitiesSource()
+    return CapabilitiesSource(
         name=record.name,
         description=record.description,
         version=record.version,

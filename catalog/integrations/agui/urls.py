@@ -1,7 +1,7 @@
 from django.urls import path
 
-from .api import SnapshotView
+from .api import AgentCapabilitiesView
 
 urlpatterns = [
-    path("catalog/<str:pk>/capabilities", SnapshotView.as_view()),
+    path("catalog/<str:pk>/capabilities", AgentCapabilitiesView.as_view()),
 ]

@@ -11,7 +11,7 @@ import httpx2
 from capabilities.interfaces import Introspection, Introspector
 from capabilities.problems import Document
 from capabilities.protocols.mcp import (
-    WRONG_ENDPOINT_STATUSES,
+    POST_REJECTED_STATUSES,
     complete_card,
     is_completed,
     preserve_introspected,
@@ -166,8 +166,8 @@ class MCPIntrospector(Introspector):
     async def introspect(self, url: str, authorization: str = "") -> Introspection:
         return await introspect(url, authorization)
 
-    def complete(self, card: Document, answer: Document) -> Document:
-        return complete_card(card, answer)
+    def complete(self, definition: Document, answer: Document) -> Document:
+        return complete_card(definition, answer)
 
     def is_completed(self, document: Document) -> bool:
         return is_completed(document)
@@ -214,7 +214,7 @@ async def read_server(url: str, authorization: str, trace: Trace) -> ServerDescr
             return await read_over_transport(transport, url, trace)
     except Exception:
         last_status = trace.statuses[-1] if trace.statuses else None
-        if last_status not in WRONG_ENDPOINT_STATUSES or trace.has_mcp_result:
+        if last_status not in POST_REJECTED_STATUSES or trace.has_mcp_result:
             raise
     transport = sse_client(url, httpx_client_factory=build_client)
     return await read_over_transport(transport, url, trace)

@@ -165,7 +165,7 @@ def test_installer_file_is_rejected_with_detection_hint():
 
 
 def test_well_known_paths_start_with_the_newer_name():
-    assert A2AParser.well_known == (
+    assert A2AParser.well_known_paths == (
         "/.well-known/agent-card.json",
         "/.well-known/agent.json",
     )

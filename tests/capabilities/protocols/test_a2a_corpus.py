@@ -8,7 +8,7 @@ from a2a.client.card_resolver import parse_agent_card
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from capabilities.protocols.a2a.features import FLAGS
+from capabilities.protocols.a2a.features import FEATURE_NAMES_BY_FLAG
 from capabilities.protocols.a2a.parser import (
     AGENT_CARD_MEMBERS,
     EXTENSION_MEMBERS,
@@ -17,8 +17,8 @@ from capabilities.protocols.a2a.parser import (
 )
 from capabilities.protocols.a2a.security import (
     SCHEME_MEMBERS,
+    SCHEME_TYPES_BY_WRAPPER,
     SIGNATURE_MEMBERS,
-    WRAPPERS,
 )
 
 from .a2a_cards import ROOT, SAMPLE_NAMES, load_sample, make_card, parse_card
@@ -32,8 +32,8 @@ INNER_MEMBERS = sorted(
         *EXTENSION_MEMBERS,
         *SCHEME_MEMBERS,
         *SIGNATURE_MEMBERS,
-        *WRAPPERS,
-        *FLAGS,
+        *SCHEME_TYPES_BY_WRAPPER,
+        *FEATURE_NAMES_BY_FLAG,
         "extensions",
         "list",
         "organization",
@@ -99,7 +99,9 @@ cards = st.fixed_dictionaries(
         "supportedInterfaces": st.lists(interfaces, max_size=6),
         "securitySchemes": st.dictionaries(plain_texts, schemes, max_size=3),
         "signatures": st.lists(signatures, max_size=4),
-        "capabilities": st.dictionaries(st.sampled_from(sorted(FLAGS)), values),
+        "capabilities": st.dictionaries(
+            st.sampled_from(sorted(FEATURE_NAMES_BY_FLAG)), values
+        ),
         "provider": values,
         "defaultOutputModes": values,
     },

@@ -174,10 +174,8 @@ def test_other_url_is_listed_but_not_used_as_endpoint(url):
 
 @pytest.mark.parametrize("url", ["", "  ", None])
 def test_v0_card_without_url_is_rejected(url):
-    [problem] = parse_card(make_card(url=url)).errors
-
-    assert problem.path == "$.url"
-    assert "the card has no endpoint" in problem.message
+    message = "must be an http or https URL, because the card has no other endpoint"
+    assert parse_card(make_card(url=url)).errors == [Problem("$.url", message)]
 
 
 @pytest.mark.parametrize("members", [{}, {"supportedInterfaces": []}])
@@ -185,7 +183,11 @@ def test_card_without_interfaces_is_rejected(members):
     document = make_card(protocolVersion="0.3.0", **members)
     del document["url"]
 
-    assert get_error_paths(document) == ["$.supportedInterfaces"]
+    message = (
+        "must contain an interface with an http or https URL; cards of revisions before"
+        " 1.0 must have `url` instead"
+    )
+    assert parse_card(document).errors == [Problem("$.supportedInterfaces", message)]
 
 
 def test_url_of_another_type_is_a_warning():

@@ -115,15 +115,18 @@ def test_schemes_of_one_type_get_key_in_name():
 
 
 @pytest.mark.parametrize(
-    ("definition", "name"),
-    [({}, "unknown"), ({"type": " "}, "unknown"), ({"type": "magic"}, "magic")],
+    ("definition", "name", "message"),
+    [
+        ({}, "unknown", "has no security scheme type"),
+        ({"type": " "}, "unknown", "has no security scheme type"),
+        ({"type": "magic"}, "magic", "has an unknown security scheme type: magic"),
+    ],
 )
-def test_scheme_of_unknown_type_is_a_warning(definition, name):
-    shown_type = name.replace("unknown", "missing")
+def test_scheme_of_unknown_type_is_a_warning(definition, name, message):
     assert parse_scheme(definition).name == parse_scheme(definition).type == name
     [problem] = parse_card(make_card(securitySchemes={"main": definition})).warnings
     assert problem.path == "$.securitySchemes.main"
-    assert problem.message == f"security scheme type is unknown: {shown_type}"
+    assert problem.message == message
 
 
 @pytest.mark.parametrize("schemes", [[], "none", 5])

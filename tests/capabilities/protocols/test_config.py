@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from capabilities.kinds import discoverable_kinds, kinds, removal_breaks_clients
+from capabilities.kinds import discoverable_kinds, is_removal_breaking, kinds
 from capabilities.parsers import (
     can_be_probed,
     get_connection,
@@ -74,7 +74,7 @@ def test_toml_file_is_parsed():
 
     assert result.record.endpoint == "config:Reporter"
     assert result.record.capabilities[0].metadata == {"formats": ["pdf", "html"]}
-    message = "unknown member; stored, but not interpreted"
+    message = "is an unknown member; stored, but not interpreted"
     assert get_messages(result.warnings) == [("$.system_prompt", message)]
 
 
@@ -86,8 +86,8 @@ def test_all_problems_are_reported_with_paths():
     assert get_messages(result.errors) == [
         ("$.name", "must be a non-empty string"),
         ("$.capabilities[0]", kebab),
-        ("$.capabilities[1]", "is reserved"),
-        ("$.capabilities[2]", "is reserved"),
+        ("$.capabilities[1]", "is reserved; choose another name"),
+        ("$.capabilities[2]", "is reserved; choose another name"),
         ("$.capabilities[3]", "must be a string"),
         ("$.capabilities[6]", kebab),
     ]
@@ -228,7 +228,7 @@ def test_a2a_card_in_yaml_is_detected_as_a2a():
 def test_kind_is_discoverable_and_removal_breaks_clients():
     assert kinds.get("config.capability").label == "Config Capability"
     assert "config.capability" in discoverable_kinds()
-    assert removal_breaks_clients("config.capability")
+    assert is_removal_breaking("config.capability")
 
 
 def test_connection_has_no_endpoint_and_a_reason():

@@ -104,7 +104,10 @@ def test_register_returns_warnings(editor):
     body = post_raw(editor, REGISTER_URL, card_bytes(mood="sunny")).json()
 
     assert body["warnings"] == [
-        {"path": "$.mood", "message": "unknown member; stored, but not interpreted"}
+        {
+            "path": "$.mood",
+            "message": "is an unknown member; stored, but not interpreted",
+        }
     ]
 
 

@@ -56,8 +56,8 @@ class GadgetIntrospector(Introspector):
         answer = json.loads((await fetch(f"{url}/describe")).body)
         return Introspection({**answer, "url": url})
 
-    def complete(self, card, answer):
-        return {**card, "parts": answer["parts"], "described": True}
+    def complete(self, definition, answer):
+        return {**definition, "parts": answer["parts"], "described": True}
 
     def is_completed(self, document):
         return bool(document.get("described"))
@@ -73,7 +73,7 @@ class BeaconParser(Parser):
     label = "Beacon"
     detection_hint = "needs `beacon`"
     kinds = ()
-    well_known = ("/beacon",)
+    well_known_paths = ("/beacon",)
     endpoint_policy = EndpointPolicy("Beacons publish /beacon")
     presence_policy = PresencePolicy(timeout=30)
 
@@ -92,7 +92,7 @@ class HiddenParser(BeaconParser):
     """Hidden agents have no well-known path."""
 
     slug = "hidden"
-    well_known = ()
+    well_known_paths = ()
     endpoint_policy = EndpointPolicy("Give its declaration")
 
 

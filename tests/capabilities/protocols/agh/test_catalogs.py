@@ -59,13 +59,13 @@ def test_ids_select_documents_and_invalid_ids_select_none(ids, selected):
 
     assert request.include_documents
     assert request.ids == selected
-    assert not request.selects("z")
+    assert not request.is_requested("z")
 
 
 def test_request_without_ids_selects_everything():
     assert CatalogRequest.from_ext(REQUEST_EXT).ids is None
-    assert CatalogRequest.from_ext(REQUEST_EXT).selects("anything")
-    assert not CatalogRequest().selects("anything")
+    assert CatalogRequest.from_ext(REQUEST_EXT).is_requested("anything")
+    assert not CatalogRequest().is_requested("anything")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from capabilities.protocols.agh.errors import (
     EnvelopeError,
     EnvelopeTooLarge,
 )
-from capabilities.protocols.agh.members import serialize_json
+from capabilities.protocols.agh.members import dump_compact_json
 
 from .messages import (
     NOW,
@@ -62,7 +62,7 @@ def test_reply_header_has_sender_and_workspace_of_request(workspace_id):
     assert (sent.to, sent.reply_to, sent.channel) == ("designer", "msg_1", "builders")
     assert ("workspace_id" in sent.raw) is bool(workspace_id)
     assert sent.workspace_id == workspace_id
-    assert parse_envelope(serialize_json(sent.raw)) == sent
+    assert parse_envelope(dump_compact_json(sent.raw)) == sent
 
 
 def test_built_transfer_can_be_parsed():
@@ -70,7 +70,7 @@ def test_built_transfer_can_be_parsed():
         MessageKind.CAPABILITY, HEADER, build_transfer_body(make_document()), NOW
     )
 
-    assert parse_envelope(serialize_json(sent.raw)).document == sent.document
+    assert parse_envelope(dump_compact_json(sent.raw)).document == sent.document
     assert sent.document.is_verified
 
 

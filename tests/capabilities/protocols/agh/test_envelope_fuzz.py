@@ -90,7 +90,7 @@ def get_outcome(received):
     """Parse an input and return its outcome; only EnvelopeError is caught."""
     try:
         envelope = Envelope.parse(received, NOW)
-        if envelope.is_response:
+        if envelope.is_whois_response:
             read_catalog(envelope.ext)
     except EnvelopeError as error:
         return error.reason_code, error.path[:1], bool(error.message)

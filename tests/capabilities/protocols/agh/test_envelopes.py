@@ -12,7 +12,7 @@ from capabilities.protocols.agh.errors import (
     EnvelopeTooLarge,
     ReasonCode,
 )
-from capabilities.protocols.agh.members import ENVELOPE_BYTES_LIMIT, serialize_json
+from capabilities.protocols.agh.members import ENVELOPE_BYTES_LIMIT, dump_compact_json
 
 from .messages import (
     NOW,
@@ -274,7 +274,7 @@ def test_invalid_transfer_is_rejected(body, reason, path):
 
 def test_whois_response_requires_reply_to():
     assert get_parse_error(make_response(reply_to=None)) == (MALFORMED, "$.reply_to")
-    assert parse_envelope(make_response()).is_response
+    assert parse_envelope(make_response()).is_whois_response
 
 
 def test_whois_query_is_trimmed_and_optional():
@@ -284,8 +284,8 @@ def test_whois_query_is_trimmed_and_optional():
     broadcast = parse_envelope(make_envelope("whois", body={"type": "request"}))
 
     assert (request.query, broadcast.query) == ("x", "")
-    assert request.is_request
-    assert not request.is_response
+    assert request.is_whois_request
+    assert not request.is_whois_response
     assert parse_envelope(make_envelope()).query == ""
 
 
@@ -402,10 +402,10 @@ def test_object_nested_too_deeply_is_malformed():
 def make_envelope_of_size(size):
     """Return an envelope of `size` bytes."""
     empty = make_envelope(ext={"x": ""})
-    return make_envelope(ext={"x": "y" * (size - len(serialize_json(empty)))})
+    return make_envelope(ext={"x": "y" * (size - len(dump_compact_json(empty)))})
 
 
-@pytest.mark.parametrize("encode", [serialize_json, dict])
+@pytest.mark.parametrize("encode", [dump_compact_json, dict])
 def test_size_limit_is_inclusive(encode):
     assert parse_envelope(encode(make_envelope_of_size(ENVELOPE_BYTES_LIMIT)))
     with pytest.raises(EnvelopeTooLarge) as caught:
@@ -430,7 +430,7 @@ def test_reason_codes_cover_both_revisions():
 
 
 def test_handled_kinds_are_greet_whois_and_capability():
-    assert {kind.value for kind in envelopes.HANDLED_KINDS} == {
+    assert {kind.value for kind in envelopes.HANDLED_MESSAGE_KINDS} == {
         "greet",
         "whois",
         "capability",

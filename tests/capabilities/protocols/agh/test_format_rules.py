@@ -30,7 +30,7 @@ from capabilities.protocols.agh.errors import (
     EnvelopeTooLarge,
     ReasonCode,
 )
-from capabilities.protocols.agh.members import serialize_json
+from capabilities.protocols.agh.members import dump_compact_json
 
 from .messages import (
     NOW,
@@ -278,7 +278,7 @@ def test_example_catalog_with_placeholder_digest_is_rejected():
 def test_example_request_requests_one_document():
     request = parse_envelope(json.dumps(load_sample("whois_request")).encode())
 
-    assert request.is_request
+    assert request.is_whois_request
     assert (request.query, request.to) == ("build-site", "designer.session-19")
     assert CatalogRequest.from_ext(request.ext).ids == {"build-site"}
 
@@ -313,7 +313,7 @@ def replace_digest(envelope):
 def test_example_response_has_a_card():
     reply = parse_envelope(json.dumps(load_sample("whois_response")).encode())
 
-    assert reply.is_response
+    assert reply.is_whois_response
     assert reply.card.capabilities == ("build-site", "review-copy")
 
 
@@ -396,7 +396,7 @@ def test_forwarding_preserves_unknown_keys():
     ext = {"zeta.new": {"b": [1, None], "a": "é"}, "agh.tomorrow": [], "acme.x": 1.5}
     sent = make_envelope("say", ext=ext, tomorrow={"y": 1, "x": 2})
 
-    forwarded = parse_envelope(serialize_json(sent)).to_wire()
+    forwarded = parse_envelope(dump_compact_json(sent)).to_wire()
 
     assert forwarded == sent
     assert json.dumps(forwarded) == json.dumps(sent)

@@ -153,7 +153,7 @@ def test_kind_is_discoverable_and_has_an_icon():
     assert isinstance(kind, Kind)
     assert (kind.slug, kind.label) == ("agh.capability", "AGH Capability")
     assert kind.discoverable
-    assert kind.removal_breaks_clients
+    assert kind.is_removal_breaking
     assert kind.icon in ICONS
 
 

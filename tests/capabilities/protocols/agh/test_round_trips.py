@@ -25,8 +25,8 @@ from capabilities.protocols.agh.envelopes import (
     MessageKind,
     build_envelope,
 )
-from capabilities.protocols.agh.identifiers import trim
-from capabilities.protocols.agh.members import serialize_json
+from capabilities.protocols.agh.identifiers import normalize_text
+from capabilities.protocols.agh.members import dump_compact_json
 
 from .messages import NOW, make_envelope, parse_envelope
 
@@ -35,7 +35,7 @@ texts = st.text(
     | st.sampled_from('<>&\u2028\u2029\x1f\x85\u3000"\\/ \t\x7f'),
     max_size=12,
 )
-non_blank_texts = texts.filter(trim)
+non_blank_texts = texts.filter(normalize_text)
 keys = non_blank_texts.filter(lambda key: not is_secret_key(key))
 values = st.recursive(
     st.none()
@@ -57,7 +57,9 @@ raw_documents = st.builds(
         optional={
             "version": texts,
             **{key: st.lists(texts, max_size=3) for key in DOCUMENT_LIST_MEMBERS},
-            "requirements": st.lists(non_blank_texts, max_size=3, unique_by=trim),
+            "requirements": st.lists(
+                non_blank_texts, max_size=3, unique_by=normalize_text
+            ),
         },
     ),
     exts.map(lambda ext: {k: ext[k] for k in ext if k not in WIRE_MEMBERS}),
@@ -104,13 +106,15 @@ def test_transfer_survives_envelope_round_trip(raw):
     sent = build_envelope(
         MessageKind.CAPABILITY, header, build_transfer_body(document), NOW
     )
-    received = parse_envelope(serialize_json(sent.raw))
+    received = parse_envelope(dump_compact_json(sent.raw))
 
     assert received.document.raw == document.to_wire()
     assert received.document.compute_digest() == document.compute_digest()
 
 
-@given(st.lists(raw_documents, max_size=4, unique_by=lambda raw: trim(raw["id"])))
+@given(
+    st.lists(raw_documents, max_size=4, unique_by=lambda raw: normalize_text(raw["id"]))
+)
 def test_catalog_survives_round_trip(raw_documents):
     documents = [parse_document(raw) for raw in raw_documents]
     request = CatalogRequest(include_documents=True)
@@ -132,7 +136,7 @@ def test_ext_and_unknown_members_keep_their_order(ext, unknown):
     sent = {**unknown, **make_envelope("say", ext=ext)}
     sent |= {f"x {key}": value for key, value in unknown.items()}
 
-    received = parse_envelope(serialize_json(sent))
+    received = parse_envelope(dump_compact_json(sent))
 
     assert received.ext == ext
     assert json.dumps(received.to_wire()) == json.dumps(sent)

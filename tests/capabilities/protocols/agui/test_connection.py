@@ -5,6 +5,7 @@ from ag_ui.core import RunAgentInput
 
 from capabilities.health_requests import HealthRequest
 from capabilities.parsers import can_be_probed
+from capabilities.problems import Problem
 from capabilities.protocols.agui import AGUIParser
 
 from .declarations import (
@@ -29,8 +30,8 @@ def test_endpoint_without_url_is_made_from_name():
 def test_endpoint_is_required_without_url_and_name(identity):
     result = parse_document({"identity": identity}, endpoint="")
 
-    assert [problem.path for problem in result.errors] == ["$"]
-    assert "needs an endpoint" in result.errors[0].message
+    message = "must have `url` or `identity.name`, unless an endpoint is submitted too"
+    assert result.errors == [Problem("$", message)]
 
 
 @pytest.mark.parametrize("url", ["ftp://a.example", "", 7])

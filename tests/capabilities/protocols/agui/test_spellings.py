@@ -3,13 +3,13 @@ import json
 
 import pytest
 
-from capabilities.spellings import normalize_spelling, standard_name
+from capabilities.spellings import normalize_document, normalize_feature_name
 
 from .declarations import load_sample
 
 
 def normalize(document):
-    return normalize_spelling(document).document
+    return normalize_document(document).document
 
 
 def test_older_subagents_member_is_renamed():
@@ -43,7 +43,7 @@ def test_flat_multimodal_flags_are_nested():
 def test_nested_flag_takes_precedence_over_flat_flag():
     document = {"multimodal": {"imageInput": False, "input": {"image": True}}}
 
-    result = normalize_spelling(document)
+    result = normalize_document(document)
 
     assert result.document == {"multimodal": {"input": {"image": True}}}
     assert result.conflicting_paths == ["$.multimodal.imageInput"]
@@ -51,17 +51,17 @@ def test_nested_flag_takes_precedence_over_flat_flag():
 
 def test_flat_flag_replaces_invalid_nested_value():
     document = {"multimodal": {"input": "x", "audioInput": True, "imageInput": False}}
-    result = normalize_spelling(document)
+    result = normalize_document(document)
 
     nested = {"audio": True, "image": False}
     assert result.document == {"multimodal": {"input": nested}}
-    assert result.misplaced_paths == ["$.multimodal.input"]
+    assert result.non_object_paths == ["$.multimodal.input"]
 
 
 def test_equal_spellings_are_not_a_conflict():
     members = {"subagents": [{"name": "a"}], "subAgents": [{"name": "a"}]}
 
-    assert normalize_spelling({"multiAgent": members}).conflicting_paths == []
+    assert normalize_document({"multiAgent": members}).conflicting_paths == []
 
 
 @pytest.mark.parametrize("older", ["subAgents", "sub_agents"])
@@ -102,7 +102,7 @@ def test_unknown_members_are_unchanged():
 
 
 def test_original_path_has_original_spelling():
-    result = normalize_spelling(load_sample("snake_case_gardener"))
+    result = normalize_document(load_sample("snake_case_gardener"))
     subagents = ("multiAgent", "subagents")
 
     assert result.original_path(subagents) == "$.multi_agent.sub_agents"
@@ -148,4 +148,4 @@ def test_normalization_is_idempotent_and_copies_the_document(name):
     ],
 )
 def test_standard_name_accepts_every_spelling(name, standard):
-    assert standard_name(name) == standard
+    assert normalize_feature_name(name) == standard

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capabilities.features import FLAG_LABELS
-from capabilities.spellings import standard_name
+from capabilities.spellings import normalize_feature_name
 from catalog.models import CatalogEntry
 from catalog.registration.service import register
 from tests.factories import card_bytes
@@ -39,7 +39,7 @@ def nest_features(features: dict) -> dict:
 def get_unsupported_names(value, path: str = "") -> set[str]:
     """Return the AG-UI 1.0 names of all features that are false in a document."""
     if value is False:
-        return {standard_name(path.removeprefix("."))}
+        return {normalize_feature_name(path.removeprefix("."))}
     members = value.items() if isinstance(value, dict) else ()
     return {
         name

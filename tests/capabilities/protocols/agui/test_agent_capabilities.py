@@ -9,7 +9,10 @@ from capabilities.features import FEATURES_BY_KEY_PATH, AgentFeature
 from capabilities.problems import Problems
 from capabilities.protocols.a2a import A2AParser
 from capabilities.protocols.a2a.records import A2ASkill
-from capabilities.protocols.agui.snapshot import SnapshotSource, take_snapshot
+from capabilities.protocols.agui.agent_capabilities import (
+    CapabilitiesSource,
+    build_agent_capabilities,
+)
 from capabilities.protocols.mcp import MCPParser
 from capabilities.protocols.mcp.records import MCPPrompt, MCPTool
 from capabilities.spellings import FLAT_MULTIMODAL_FLAGS
@@ -25,12 +28,12 @@ COLLECTED_SAMPLES = [
 
 
 def snapshot_document(document):
-    return take_snapshot(SnapshotSource(declaration=document))
+    return build_agent_capabilities(CapabilitiesSource(declaration=document))
 
 
 def snapshot_record(record):
-    return take_snapshot(
-        SnapshotSource(
+    return build_agent_capabilities(
+        CapabilitiesSource(
             name=record.name,
             description=record.description,
             version=record.version,
@@ -120,8 +123,8 @@ def test_snapshot_contains_every_member_of_collected_samples():
 
 def test_mcp_tools_become_tools():
     schema = {"type": "object"}
-    snapshot = take_snapshot(
-        SnapshotSource(
+    snapshot = build_agent_capabilities(
+        CapabilitiesSource(
             name="Desk",
             capabilities=[
                 MCPTool(name="call_tug", description="Ask", input_schema=schema),
@@ -146,8 +149,8 @@ def test_mcp_tools_become_tools():
 
 
 def test_a2a_skill_does_not_become_a_tool():
-    snapshot = take_snapshot(
-        SnapshotSource(
+    snapshot = build_agent_capabilities(
+        CapabilitiesSource(
             capabilities=[
                 A2ASkill(name="draw", output_modes=["image/png"]),
                 AgentFeature(name="transport.streaming", value=True),
@@ -165,8 +168,8 @@ def test_a2a_skill_does_not_become_a_tool():
 
 
 def test_identity_comes_from_the_source():
-    snapshot = take_snapshot(
-        SnapshotSource(
+    snapshot = build_agent_capabilities(
+        CapabilitiesSource(
             name="n",
             description="d",
             version="1",
@@ -197,7 +200,7 @@ def test_invalid_and_unknown_features_are_omitted():
         AgentFeature(name="identity.name", value="not a feature"),
         AgentFeature(name="weather.snow", value=True),
     ]
-    assert take_snapshot(SnapshotSource(capabilities=features)) == {}
+    assert build_agent_capabilities(CapabilitiesSource(capabilities=features)) == {}
 
 
 @pytest.mark.parametrize(

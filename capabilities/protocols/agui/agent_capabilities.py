@@ -4,18 +4,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...features import DECLARED_FEATURES, AgentFeature, KeyPath, clean_value
+from ...features import STORED_FEATURES, AgentFeature, KeyPath, clean_value
 from ...problems import Document, Problems
 from ...records import CapabilityRecord
 from ...spellings import FLAT_MULTIMODAL_FLAGS, LEGACY_SUBAGENTS, SUBAGENTS
 from .declarations import read_declaration
 
-FEATURE_BY_NAME = {feature.name: feature for feature in DECLARED_FEATURES}
+FEATURES_BY_NAME = {feature.name: feature for feature in STORED_FEATURES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotSource:
-    """What a snapshot is made from.
+class CapabilitiesSource:
+    """What AgentCapabilities are derived from.
 
     For an AG-UI agent this is `declaration`, its own document; the other fields are
     for agents of other protocols.
@@ -29,7 +29,7 @@ class SnapshotSource:
     declaration: Document | None = None
 
 
-def take_snapshot(source: SnapshotSource) -> Document:
+def build_agent_capabilities(source: CapabilitiesSource) -> Document:
     """Return AgentCapabilities in both spellings, 1.0 and the one before it.
 
     Members that the source does not mention are absent.
@@ -40,18 +40,18 @@ def take_snapshot(source: SnapshotSource) -> Document:
     return with_legacy_spellings(declaration.document)
 
 
-def derive_capabilities(source: SnapshotSource) -> Document:
+def derive_capabilities(source: CapabilitiesSource) -> Document:
     """Return AgentCapabilities for an agent of another protocol."""
     records = list(source.capabilities)
-    snapshot: Document = {}
+    capabilities: Document = {}
     for key_path, value in (
         *iter_identity_members(source),
         *iter_feature_members(records),
     ):
-        set_member(snapshot, key_path, value)
+        set_member(capabilities, key_path, value)
     if tools := [to_tool(record) for record in records if record.role == "tool"]:
-        set_member(snapshot, ("tools", "items"), tools)
-    return snapshot
+        set_member(capabilities, ("tools", "items"), tools)
+    return capabilities
 
 
 def set_member(document: Document, key_path: KeyPath, value: Any) -> None:
@@ -62,7 +62,7 @@ def set_member(document: Document, key_path: KeyPath, value: Any) -> None:
     document[last] = value
 
 
-def iter_identity_members(source: SnapshotSource) -> Iterator[tuple[KeyPath, str]]:
+def iter_identity_members(source: CapabilitiesSource) -> Iterator[tuple[KeyPath, str]]:
     identity = {
         "name": source.name,
         "description": source.description,
@@ -77,8 +77,8 @@ def iter_feature_members(
 ) -> Iterator[tuple[KeyPath, Any]]:
     """Yield the features that AG-UI defines too, if their values have its type."""
     for record in records:
-        if isinstance(record, AgentFeature) and record.name in FEATURE_BY_NAME:
-            feature = FEATURE_BY_NAME[record.name]
+        if isinstance(record, AgentFeature) and record.name in FEATURES_BY_NAME:
+            feature = FEATURES_BY_NAME[record.name]
             value = clean_value(feature.shape, record.value)
             if value is not None:
                 yield feature.key_path, value

@@ -313,7 +313,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "StatusEnum": "catalog.models.Status",
         "SourceEnum": "catalog.models.Source",
-        "RegistrationStatusEnum": "routing.models.STATUSES",
+        "RegistrationStatusEnum": "routing.models.REGISTRATION_STATUSES",
         "IntentEnum": "routing.models.DesiredState",
     },
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "persistAuthorization": False},

@@ -21,8 +21,15 @@ else:
 class CapabilityRegistrationAdmin(ModelAdmin):
     """Registrations; most of them are made through the API."""
 
-    list_display = ["capability", "entry", "version", "priority", "intent", "health"]
-    list_filter = ["intent", "declared"]
+    list_display = [
+        "capability",
+        "entry",
+        "version",
+        "priority",
+        "desired_state",
+        "health",
+    ]
+    list_filter = ["desired_state", "declared"]
     search_fields = ["capability", "entry__display_name"]
     list_select_related = ["entry"]
     formfield_overrides = {JSONField: {"form_class": JSONObjectField}}
@@ -33,7 +40,7 @@ class CapabilityRegistrationAdmin(ModelAdmin):
         "capability",
         "version",
         "priority",
-        "intent",
+        "desired_state",
         "metadata",
         "health_check_url",
         *readonly_fields,
@@ -76,5 +83,6 @@ class CapabilityRegistrationAdmin(ModelAdmin):
         except (CapabilityRegistration.DoesNotExist, AlreadyRegisteredError) as error:
             # Another user removed or added it after the form was validated.
             raise Http404(
-                "Another user changed or removed this registration."
+                "Another user added or removed this registration. Reload the list of"
+                " registrations."
             ) from error

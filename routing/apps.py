@@ -21,7 +21,7 @@ class RoutingConfig(AppConfig):
         subscribe(config_agents.sync_ingested_entry)
         subscribe(events.publish_agent_health)
         register_probe_targets(RegistrationTargets())
-        add_periodic_task(cleanup.remove_drained, seconds=5.0)
+        add_periodic_task(cleanup.remove_drained_registrations, seconds=5.0)
         add_periodic_task(cleanup.delete_old_counts, seconds=600.0)
         # Deleting an agent also deletes its registrations, without our service.
         post_delete.connect(events.publish_unregistered, sender=CapabilityRegistration)

@@ -12,8 +12,8 @@ from .models import CapabilityRegistration, CheckHour, RequestSecond
 CHECK_HOUR_RETENTION = timedelta(days=2)
 
 
-def remove_drained() -> int:
-    """Remove registrations that have finished draining; return how many."""
+def remove_drained_registrations() -> int:
+    """Remove registrations that have finished draining; return their number."""
     drained = CapabilityRegistration.objects.filter(drain_until__lte=timezone.now())
     return service.remove_registrations(drained)
 

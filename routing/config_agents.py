@@ -9,7 +9,7 @@ from catalog.events import EntryIngested
 from catalog.models import CatalogEntry
 
 from . import service
-from .models import CapabilityRegistration, DesiredState
+from .models import DEFAULT_VERSION, CapabilityRegistration, DesiredState
 
 CONFIG_PROTOCOL, CONFIG_CAPABILITY_KIND = "config", "config.capability"
 
@@ -35,7 +35,7 @@ def sync_registrations(entry_id: UUID) -> None:
     if entry is None:
         return
     rows = CapabilityRegistration.objects.select_for_update().defer("window")
-    existing = {row.capability: row for row in rows.present().filter(entry=entry)}
+    existing = {row.capability: row for row in rows.not_drained().filter(entry=entry)}
     for name, fields in get_declared_capabilities(entry).items():
         registration = existing.pop(name, None)
         if registration is None:
@@ -44,7 +44,7 @@ def sync_registrations(entry_id: UUID) -> None:
             changes = dict(fields)
             if registration.drain_until:
                 # The file still declares the capability, so stop draining.
-                changes["intent"] = DesiredState.ACTIVE
+                changes["desired_state"] = DesiredState.ACTIVE
             service.update(registration, changes)
     for registration in existing.values():
         if registration.declared:
@@ -57,7 +57,7 @@ def get_declared_capabilities(entry: CatalogEntry) -> dict[str, dict[str, Any]]:
     return {
         row.name: {
             "metadata": row.properties.get("metadata") or {},
-            "version": row.properties.get("version") or "1.0.0",
+            "version": row.properties.get("version") or DEFAULT_VERSION,
         }
         for row in capabilities
     }

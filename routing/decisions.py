@@ -17,8 +17,8 @@ from .strategies import STRATEGIES, RankedCandidate, RoutingCandidate
 
 DEFAULT_STRATEGY = "priority"
 SUGGESTION_LIMIT = 20
-# Comparing names is slow, so only some names are compared: those that contain the
-# first letters of one of the first words.
+# Comparing names is slow, so only some names are compared: those that start with the
+# first letter of the name, or contain the first letters of one of its first words.
 COMPARISON_LIMIT, WORD_LIMIT, PREFIX_LENGTH = 300, 5, 4
 
 
@@ -36,7 +36,7 @@ class NoProvidersError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class RoutingRequest:
-    """What to decide; with `peek` the rotation does not advance."""
+    """The parameters of a decision; with `peek`, the rotation does not advance."""
 
     capability: str
     version: str = ""
@@ -52,13 +52,13 @@ class Decision:
 
     capability: str
     strategy: str
-    order: list[RankedCandidate]
+    ranked_providers: list[RankedCandidate]
     total_providers: int
     healthy_providers: int
 
 
-def decide(request: RoutingRequest) -> Decision:
-    """Return the order given by the strategy.
+def make_routing_decision(request: RoutingRequest) -> Decision:
+    """Rank the providers of a capability by the strategy of the request.
 
     Raises UnknownStrategyError, or NoProvidersError if nothing is registered for the
     capability.
@@ -69,19 +69,24 @@ def decide(request: RoutingRequest) -> Decision:
     providers = get_providers(request.capability)
     if not providers:
         raise NoProvidersError(request.capability)
-    matching = [item for item in providers if matches_request(item, request)]
-    included = [
-        item for item in matching if request.include_unhealthy or item.takes_traffic
+    matching = [
+        provider for provider in providers if matches_request(provider, request)
     ]
-    # Do not count turns that no provider can take.
-    has_traffic = any(item.takes_traffic for item in included)
+    included = [
+        provider
+        for provider in matching
+        if request.include_unhealthy or provider.takes_traffic
+    ]
+    # Without a provider that takes traffic, the rotation does not advance.
+    has_traffic = any(provider.takes_traffic for provider in included)
     turn = get_turn(request) if has_traffic else 0
+    candidates = [build_candidate(provider) for provider in included]
     return Decision(
         capability=request.capability,
         strategy=request.strategy,
-        order=rank([build_candidate(item) for item in included], turn),
+        ranked_providers=rank(candidates, turn),
         total_providers=len(matching),
-        healthy_providers=sum(item.is_healthy for item in matching),
+        healthy_providers=sum(provider.is_healthy for provider in matching),
     )
 
 
@@ -99,10 +104,10 @@ def build_candidate(registration: RegistrationMetricsMixin) -> RoutingCandidate:
         agent_name=registration.agent_name,
         priority=registration.priority,
         health=registration.health,
-        load=registration.load,
+        load=registration.current_load_score,
         response_time_ms=registration.response_time_ms,
         takes_traffic=registration.takes_traffic,
-        item=registration,
+        registration=registration,
     )
 
 
@@ -114,19 +119,19 @@ def matches_request(
         return False
     metadata = registration.metadata
     return all(
-        key in metadata and matches_value(metadata[key], wanted)
-        for key, wanted in request.metadata.items()
+        key in metadata and matches_value(metadata[key], requested)
+        for key, requested in request.metadata.items()
     )
 
 
-def matches_value(stored: Any, wanted: Any) -> bool:
-    """Return whether values are equal, or a stored list contains all wanted ones."""
+def matches_value(stored: Any, requested: Any) -> bool:
+    """Return whether values are equal, or a stored list contains all requested ones."""
     if not isinstance(stored, list):
-        return is_same_json(stored, wanted)
-    wanted_items = wanted if isinstance(wanted, list) else [wanted]
+        return is_same_json(stored, requested)
+    requested_values = requested if isinstance(requested, list) else [requested]
     return all(
-        any(is_same_json(item, wanted_item) for item in stored)
-        for wanted_item in wanted_items
+        any(is_same_json(stored_value, requested_value) for stored_value in stored)
+        for requested_value in requested_values
     )
 
 
@@ -144,28 +149,28 @@ def parse_metadata_filter(text: str) -> dict[str, Any]:
     """Return the filter as a dict, {} if empty; raise MetadataFilterError."""
     if not text:
         return {}
-    problems = Problems()
+    problems = Problems(rejects_repeated_members=True)
     try:
         metadata = read_json(text.encode(errors="replace"), problems)
     except UnreadableDocument as error:
         raise MetadataFilterError(f"metadata_filter {error}") from error
-    for problem in (*problems.errors, *problems.warnings):
-        # Warnings add what is done about them, such as "; the last value is used".
-        message = problem.message.partition(";")[0]
-        raise MetadataFilterError(f"metadata_filter at {problem.path}: {message}")
+    if problems.errors:
+        problem = problems.errors[0]
+        message = f"metadata_filter at {problem.path}: {problem.message}"
+        raise MetadataFilterError(message)
     return metadata
 
 
 def suggest_capabilities(capability: str) -> list[str]:
     """Return names of registered capabilities, the most similar ones first."""
-    wanted = capability[:REGISTRATION_NAME_LIMIT]
-    words = [word for word in wanted.lower().split("-") if word]
-    similar = Q(capability__startswith=wanted[:1].lower())
+    requested = capability[:REGISTRATION_NAME_LIMIT]
+    words = [word for word in requested.lower().split("-") if word]
+    similar = Q(capability__startswith=requested[:1].lower())
     for word in words[:WORD_LIMIT]:
         similar |= Q(capability__contains=word[:PREFIX_LENGTH])
-    registrations = CapabilityRegistration.objects.present().order_by("capability")
+    registrations = CapabilityRegistration.objects.not_drained().order_by("capability")
     names = registrations.values_list("capability", flat=True).distinct()
     similar_names = list(names.filter(similar)[:COMPARISON_LIMIT])
-    closest = get_close_matches(wanted, similar_names, SUGGESTION_LIMIT, cutoff=0.4)
+    closest = get_close_matches(requested, similar_names, SUGGESTION_LIMIT, cutoff=0.4)
     ordered = [*closest, *similar_names, *names[:SUGGESTION_LIMIT]]
     return list(dict.fromkeys(ordered))[:SUGGESTION_LIMIT]

@@ -80,18 +80,21 @@ def publish_agent_health(event: Any) -> None:
     """Publish the new health of the agent's registrations after a change of state."""
     if not isinstance(event, StateChanged):
         return
-    registrations = CapabilityRegistration.objects.present().defer("window", "metadata")
+    registrations = CapabilityRegistration.objects.not_drained().defer(
+        "window", "metadata"
+    )
     for registration in registrations.filter(entry=event.entry_id):
-        before = get_state(registration, event.before)
-        after = get_state(registration, event.after)
+        before = derive_state(registration, event.before)
+        after = derive_state(registration, event.after)
         publish_health_changed(registration, before, after, event.error)
 
 
-def current_state(registration: CapabilityRegistration) -> str:
-    return get_state(registration, registration.entry.status)
+def get_current_state(registration: CapabilityRegistration) -> str:
+    """Return the state of the registration, given the stored state of its agent."""
+    return derive_state(registration, registration.entry.status)
 
 
-def get_state(registration: CapabilityRegistration, agent_state: str) -> str:
+def derive_state(registration: CapabilityRegistration, agent_state: str) -> str:
     """Return the state of the registration's own check, or else of its agent.
 
     A deprecated agent always counts as deprecated.

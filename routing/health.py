@@ -22,7 +22,7 @@ class CapabilityHealth:
 
     @property
     def health(self) -> str:
-        return combine_provider_health(self.healthy_providers, self.total_providers)
+        return get_capability_health(self.healthy_providers, self.total_providers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,22 @@ class RegistryHealth:
     capabilities: list[CapabilityHealth]
 
 
-def combine_provider_health(healthy: int, total: int) -> str:
-    """Return the health of a capability: healthy if two thirds of providers are."""
-    if not healthy:
+def get_capability_health(healthy_providers: int, total_providers: int) -> str:
+    """Return the health of a capability, from its numbers of providers.
+
+    It is healthy if at least two thirds of them are, and unhealthy if none is.
+    """
+    if not healthy_providers:
         return "unhealthy"
-    return "healthy" if 3 * healthy >= 2 * total else "degraded"
+    is_healthy = 3 * healthy_providers >= 2 * total_providers
+    return "healthy" if is_healthy else "degraded"
 
 
-def combine_capability_health(health_values: Iterable[str]) -> str:
-    """Return healthy or unhealthy if all capabilities are that; otherwise degraded."""
+def get_overall_health(health_values: Iterable[str]) -> str:
+    """Return the health that all capabilities have in common, otherwise degraded.
+
+    Without capabilities, the registry is healthy.
+    """
     distinct = set(health_values)
     if distinct <= {"healthy"}:
         return "healthy"
@@ -59,11 +66,11 @@ def summarize_capability(
 
 
 def summarize_registry(excluded_health_values: Container[str] = ()) -> RegistryHealth:
-    """Return counts over all capabilities, and those without an excluded health."""
-    summaries = count_providers()
+    """Count all capabilities by health, and list those without an excluded health."""
+    summaries = list_capability_health()
     counts = Counter(summary.health for summary in summaries)
     return RegistryHealth(
-        overall_health=combine_capability_health(counts),
+        overall_health=get_overall_health(counts),
         healthy_capabilities=counts["healthy"],
         degraded_capabilities=counts["degraded"],
         unhealthy_capabilities=counts["unhealthy"],
@@ -75,10 +82,10 @@ def summarize_registry(excluded_health_values: Container[str] = ()) -> RegistryH
     )
 
 
-def count_providers() -> list[CapabilityHealth]:
-    """Return provider counts (healthy and total) by capability, ordered by name."""
-    registrations = CapabilityRegistration.objects.present().with_state()
-    is_healthy = Q(intent=DesiredState.ACTIVE, state=Status.ACTIVE)
+def list_capability_health() -> list[CapabilityHealth]:
+    """Return the health of every capability, ordered by name, without providers."""
+    registrations = CapabilityRegistration.objects.not_drained().with_state()
+    is_healthy = Q(desired_state=DesiredState.ACTIVE, state=Status.ACTIVE)
     rows = registrations.order_by("capability").values("capability")
     rows = rows.annotate(healthy=Count("pk", filter=is_healthy), total=Count("pk"))
     return [

@@ -49,7 +49,7 @@ class RegistrationTargets:
     """Registrations with a health check URL; the others use their agent's health."""
 
     def claim(self, limit: int, due: datetime) -> list[CapabilityRegistration]:
-        registrations = CapabilityRegistration.objects.present()
+        registrations = CapabilityRegistration.objects.not_drained()
         registrations = registrations.exclude(entry__status=Status.DEPRECATED)
         registrations = registrations.filter(next_check_at__lte=due).with_agent_type()
         return claim_rows(
@@ -59,7 +59,7 @@ class RegistrationTargets:
     def get_target(self, registration: CapabilityRegistration) -> ProbeTarget:
         protocol = registration.entry.agent_type.protocol
         url = build_health_check_url(registration)
-        return ProbeTarget(protocol, "", health_url=url)
+        return ProbeTarget(protocol=protocol, endpoint="", health_url=url)
 
     def is_recently_offline(self, registration: CapabilityRegistration) -> bool:
         is_offline = registration.check_state == Status.OFFLINE
@@ -106,7 +106,7 @@ def record_probe(registration: CapabilityRegistration, outcome: ProbeOutcome) ->
 
 
 def reset_health_check(registration: CapabilityRegistration) -> None:
-    """Forget earlier results, and schedule a check if there is a URL to request."""
+    """Clear earlier results, and schedule a check if there is a URL to request."""
     url = build_health_check_url(registration)
     is_checked = (
         bool(registration.health_check_url)

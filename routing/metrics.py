@@ -77,7 +77,7 @@ def compute_metrics(outcomes: list[RequestOutcome]) -> dict[str, Any]:
 @transaction.atomic
 def record_report(registration_id: str, report: Report) -> bool:
     """Save a report; return False if there is no registration with this ID."""
-    rows = CapabilityRegistration.objects.present().select_for_update()
+    rows = CapabilityRegistration.objects.not_drained().select_for_update()
     registration = rows.filter(pk=registration_id).first()
     if registration is None:
         return False
@@ -96,10 +96,15 @@ def record_report(registration_id: str, report: Report) -> bool:
 
 
 def record_request_total(registration_id: str, total: int) -> None:
-    """Save the total of this second; delete all but one of those older than an hour."""
+    """Save the total of the current second, and delete totals of no more use.
+
+    Of those older than an hour, only the latest is kept: the number of requests in the
+    last hour is computed from it.
+    """
     now = int(time.time())
-    seconds = RequestSecond.objects.filter(registration_id=registration_id)
-    if not seconds.filter(second=now).update(total=total):
-        seconds.create(registration_id=registration_id, second=now, total=total)
-    an_hour_ago = seconds.filter(second__lte=now - SECONDS_PER_HOUR).order_by("-second")
-    seconds.filter(second__lt=Subquery(an_hour_ago.values("second")[:1])).delete()
+    totals = RequestSecond.objects.filter(registration_id=registration_id)
+    if not totals.filter(second=now).update(total=total):
+        totals.create(registration_id=registration_id, second=now, total=total)
+    old_totals = totals.filter(second__lte=now - SECONDS_PER_HOUR)
+    latest_old_second = old_totals.order_by("-second").values("second")[:1]
+    totals.filter(second__lt=Subquery(latest_old_second)).delete()

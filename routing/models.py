@@ -25,9 +25,11 @@ from .validators import (
 
 PRIORITY_LIMIT = 1000
 
+DEFAULT_VERSION = "1.0.0"
+
 
 class DesiredState(models.TextChoices):
-    """The state an operator wants; health checks decide whether it is healthy."""
+    """The state that an operator sets, independent of the results of health checks."""
 
     ACTIVE = "active", "Active"
     INACTIVE = "inactive", "Inactive"
@@ -35,7 +37,7 @@ class DesiredState(models.TextChoices):
 
 
 UNHEALTHY = "unhealthy"
-STATUSES = (*DesiredState.values, UNHEALTHY)
+REGISTRATION_STATUSES = (*DesiredState.values, UNHEALTHY)
 # The health of a registration, by the state of its agent or of its own check.
 HEALTH_BY_STATUS: dict[str, str] = {
     Status.ACTIVE: "healthy",
@@ -44,7 +46,7 @@ HEALTH_BY_STATUS: dict[str, str] = {
     Status.DEPRECATED: UNHEALTHY,
     Status.UNKNOWN: "unknown",
 }
-UNHEALTHY_STATUSES = [
+UNHEALTHY_PROBE_STATUSES = [
     status for status, health in HEALTH_BY_STATUS.items() if health == UNHEALTHY
 ]
 
@@ -86,23 +88,23 @@ class MetricWindows:
 
 
 class RegistrationQuerySet(models.QuerySet["CapabilityRegistration"]):
-    def present(self, now: Any = None) -> Self:
-        """Exclude registrations that have finished draining, removed or not."""
+    def not_drained(self, now: Any = None) -> Self:
+        """Exclude registrations that have finished draining but are not removed yet."""
         return self.exclude(drain_until__lte=now or timezone.now())
 
     def with_agent_type(self) -> Self:
         """Select the agent type for its endpoint, and defer large columns."""
-        large = ("window", "entry__agent_type__raw_definition")
-        return self.select_related("entry__agent_type").defer(*large)
+        large_columns = ("window", "entry__agent_type__raw_definition")
+        return self.select_related("entry__agent_type").defer(*large_columns)
 
     def with_state(self) -> Self:
         """Annotate `state`, from the registration's own check or else its agent's."""
-        own = When(HAS_OWN_CHECK, then=F("check_state"))
+        own_check = When(HAS_OWN_CHECK, then=F("check_state"))
         deprecated = When(
             entry__status=Status.DEPRECATED, then=Value(Status.DEPRECATED)
         )
         return self.annotate(
-            state=Case(deprecated, own, default=F("entry__status")),
+            state=Case(deprecated, own_check, default=F("entry__status")),
             agent_name=F("entry__display_name"),
             agent_probed_at=F("entry__last_probed_at"),
             agent_latency_ms=F("entry__latency_ms"),
@@ -110,24 +112,26 @@ class RegistrationQuerySet(models.QuerySet["CapabilityRegistration"]):
             agent_failures=F("entry__consecutive_failures"),
         )
 
-    def with_status(self, status: str) -> Self:
+    def in_status(self, status: str) -> Self:
         """Keep registrations of a status; unhealthy ones do not count as active."""
         if status == UNHEALTHY:
-            return self.filter(intent=DesiredState.ACTIVE, state__in=UNHEALTHY_STATUSES)
-        registrations = self.filter(intent=status)
+            return self.filter(
+                desired_state=DesiredState.ACTIVE, state__in=UNHEALTHY_PROBE_STATUSES
+            )
+        registrations = self.filter(desired_state=status)
         if status == DesiredState.ACTIVE:
-            return registrations.exclude(state__in=UNHEALTHY_STATUSES)
+            return registrations.exclude(state__in=UNHEALTHY_PROBE_STATUSES)
         return registrations
 
     def with_metrics(self, windows: MetricWindows | None = None) -> Self:
         """Annotate request counts and uptime, so that no metric needs a query."""
         windows = windows or MetricWindows.ending_at(timezone.now())
-        own = uptime_subquery(CheckHour, "registration", "pk", windows)
-        agent = uptime_subquery(HealthHour, "entry", "entry_id", windows)
+        own_uptime = uptime_subquery(CheckHour, "registration", "pk", windows)
+        agent_uptime = uptime_subquery(HealthHour, "entry", "entry_id", windows)
         return self.defer("window").annotate(
             requests_last_minute=request_count_since(windows.minute_ago),
             requests_last_hour=request_count_since(windows.hour_ago),
-            uptime=Case(When(HAS_OWN_CHECK, then=own), default=agent),
+            uptime=Case(When(HAS_OWN_CHECK, then=own_uptime), default=agent_uptime),
         )
 
 
@@ -170,7 +174,7 @@ class RegistrationMetricsMixin:
     version: str
     priority: int
     metadata: dict[str, Any]
-    intent: str
+    desired_state: str
     next_check_at: datetime | None
     checked_at: datetime | None
     check_latency_ms: int | None
@@ -204,8 +208,10 @@ class RegistrationMetricsMixin:
 
     @property
     def status(self) -> str:
-        is_active = self.intent == DesiredState.ACTIVE
-        return UNHEALTHY if is_active and self.health == UNHEALTHY else self.intent
+        is_active = self.desired_state == DesiredState.ACTIVE
+        return (
+            UNHEALTHY if is_active and self.health == UNHEALTHY else self.desired_state
+        )
 
     @property
     def takes_traffic(self) -> bool:
@@ -258,15 +264,15 @@ class RegistrationMetricsMixin:
         return value if timezone.now() - reported_at <= lifetime else None
 
     @property
-    def load(self) -> float | None:
+    def current_load_score(self) -> float | None:
         return self.get_gauge("load_score")
 
     @property
-    def running_requests(self) -> float | None:
+    def current_concurrent_requests(self) -> float | None:
         return self.get_gauge("concurrent_requests")
 
     @property
-    def queued_requests(self) -> float | None:
+    def current_queue_depth(self) -> float | None:
         return self.get_gauge("queue_depth")
 
 
@@ -288,7 +294,7 @@ class CapabilityRegistration(RegistrationMetricsMixin, models.Model):
     )
     version = models.CharField(
         max_length=SEMANTIC_VERSION_LIMIT,
-        default="1.0.0",
+        default=DEFAULT_VERSION,
         validators=[validate_version],
     )
     priority = models.PositiveSmallIntegerField(
@@ -302,8 +308,11 @@ class CapabilityRegistration(RegistrationMetricsMixin, models.Model):
         default="",
         validators=[validate_health_check_url],
     )
-    intent = models.CharField(
-        max_length=20, choices=DesiredState.choices, default=DesiredState.ACTIVE
+    desired_state = models.CharField(
+        "status",
+        max_length=20,
+        choices=DesiredState.choices,
+        default=DesiredState.ACTIVE,
     )
     # Registered by the agent's configuration file, which may also remove it.
     declared = models.BooleanField(default=False, editable=False)

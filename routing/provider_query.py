@@ -20,10 +20,15 @@ from .models import CapabilityRegistration, MetricWindows, RegistrationMetricsMi
 
 # Columns that no response about providers needs.
 UNUSED_COLUMNS = (
-    *("window", "health_check_url", "declared", "drain_until"),
-    *("registered_at", "updated_at", "requests_total"),
+    "window",
+    "health_check_url",
+    "declared",
+    "drain_until",
+    "registered_at",
+    "updated_at",
+    "requests_total",
 )
-WINDOW_NAMES = tuple(window.name for window in fields(MetricWindows))
+WINDOW_NAMES = tuple(field.name for field in fields(MetricWindows))
 
 
 class ProviderRow(RegistrationMetricsMixin):
@@ -35,7 +40,7 @@ class ProviderRow(RegistrationMetricsMixin):
 
 
 class Placeholder(Enum):
-    """A parameter of the compiled query whose value is known at each call only."""
+    """A parameter of the compiled query that gets its value when the query is run."""
 
     CAPABILITY = "capability"
     NOW = "now"
@@ -63,8 +68,8 @@ def compile_provider_query(vendor: str) -> CompiledQuery:
     """Return the query for a database vendor, which is only the cache key."""
     windows = {name: RawSQL("%s", [Placeholder(name)]) for name in WINDOW_NAMES}
     capability = RawSQL("%s", [Placeholder.CAPABILITY])
-    present = CapabilityRegistration.objects.present(windows["now"]).with_state()
-    providers = present.with_metrics(MetricWindows(**windows))
+    registrations = CapabilityRegistration.objects.not_drained(windows["now"])
+    providers = registrations.with_state().with_metrics(MetricWindows(**windows))
     providers = providers.filter(capability=capability).defer(*UNUSED_COLUMNS)
     compiler: Any = providers.query.get_compiler(DEFAULT_DB_ALIAS)
     sql, parameters = compiler.as_sql()

@@ -1,4 +1,4 @@
-"""The counter behind `load_balance`, shared by all processes."""
+"""The number of the next turn under `load_balance`, shared by all processes."""
 
 import logging
 from collections.abc import Callable
@@ -33,16 +33,17 @@ def get_redis_client(url: str) -> redis.Redis:
     return redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1)
 
 
-def read_redis_counter(command: Callable[[redis.Redis], Any]) -> int | None:
-    """Return the result of a Redis command, or None without a reachable Redis."""
+def run_redis_command(command: Callable[[redis.Redis], Any]) -> int | None:
+    """Return the result of a command, or None if Redis is not set up or fails."""
     if not settings.REDIS_URL:
         return None
     try:
         return int(command(get_redis_client(settings.REDIS_URL)) or 0)
-    except redis.RedisError:
-        # A decision matters more than an exact rotation.
+    except redis.RedisError as error:
+        # The database has a counter of its own, so the rotation can repeat some turns.
+        # That is better than no decision.
         logger.warning(
-            "Redis is not available; load_balance uses the counter in the database"
+            "Redis failed, load_balance uses the counter in the database: %s", error
         )
         return None
 
@@ -50,7 +51,7 @@ def read_redis_counter(command: Callable[[redis.Redis], Any]) -> int | None:
 def next_turn(capability: str, version: str = "") -> int:
     """Advance the counter and return its value, which no other caller gets."""
     key = build_counter_key(capability, version)
-    turn = read_redis_counter(lambda client: client.incr(REDIS_KEY_PREFIX + key))
+    turn = run_redis_command(lambda client: client.incr(REDIS_KEY_PREFIX + key))
     if turn is not None:
         return turn
     with prepared_cursor() as cursor:
@@ -61,7 +62,7 @@ def next_turn(capability: str, version: str = "") -> int:
 def peek_turn(capability: str, version: str = "") -> int:
     """Return the value that `next_turn` would return, without advancing the counter."""
     key = build_counter_key(capability, version)
-    value = read_redis_counter(lambda client: client.get(REDIS_KEY_PREFIX + key))
+    value = run_redis_command(lambda client: client.get(REDIS_KEY_PREFIX + key))
     if value is None:
         values = RoutingCounter.objects.filter(key=key).values_list("value", flat=True)
         value = values.first() or 0

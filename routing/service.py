@@ -4,7 +4,7 @@ import contextlib
 import json
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -18,10 +18,20 @@ from .conf import conf
 from .health_checks import reset_health_check
 from .models import CapabilityRegistration, DesiredState, RegistrationQuerySet
 
-# The API name of the field `intent` is `status`.
-API_FIELD_NAMES = {"intent": "status"}
+# The names of fields in the API, where they differ.
+API_FIELD_NAMES = {"desired_state": "status"}
 # Another process may add and remove the same registration between two attempts.
 INSERT_ATTEMPTS = 5
+
+
+class RegistrationFields(TypedDict, total=False):
+    """The fields of a new registration that have defaults."""
+
+    version: str
+    priority: int
+    metadata: dict[str, Any]
+    health_check_url: str
+    declared: bool
 
 
 class AlreadyRegisteredError(Exception):
@@ -39,25 +49,31 @@ def find_agent(agent_id: str) -> CatalogEntry | None:
 
 
 def register(
-    entry: CatalogEntry, capability: str, **fields: Any
+    entry: CatalogEntry,
+    capability: str,
+    **fields: Unpack[RegistrationFields],
 ) -> CapabilityRegistration:
-    """Create a registration with these fields; raise AlreadyRegisteredError."""
+    """Register an agent for a capability.
+
+    Raises AlreadyRegisteredError if it is registered, and CatalogEntry.DoesNotExist if
+    the entry was deleted.
+    """
     return add_registration(
         CapabilityRegistration(entry=entry, capability=capability, **fields)
     )
 
 
 def add_registration(registration: CapabilityRegistration) -> CapabilityRegistration:
-    """Save a new registration; raise AlreadyRegisteredError."""
+    """Save a new registration; raise AlreadyRegisteredError if there is one."""
     reset_health_check(registration)
-    same = CapabilityRegistration.objects.filter(
+    existing = CapabilityRegistration.objects.filter(
         entry=registration.entry, capability=registration.capability
     )
     for _ in range(INSERT_ATTEMPTS):
         try:
             return insert_registration(registration)
         except IntegrityError as error:
-            if same.exists():
+            if existing.exists():
                 raise AlreadyRegisteredError from error
     raise AlreadyRegisteredError
 
@@ -99,7 +115,7 @@ def update(
     ]
     for name in changed:
         setattr(current, name, changes[name])
-    apply_side_effects(current, changed)
+    update_dependent_fields(current, changed)
     if changed:
         current.updated_at = timezone.now()
         current.save()
@@ -109,18 +125,18 @@ def update(
     return current
 
 
-def apply_side_effects(
+def update_dependent_fields(
     registration: CapabilityRegistration, changed: Iterable[str]
 ) -> None:
     """Reset the health check and set or clear the drain deadline if needed."""
     if "health_check_url" in changed:
-        before = events.current_state(registration)
+        before = events.get_current_state(registration)
         reset_health_check(registration)
         registration.check_hours.all().delete()
-        after = events.current_state(registration)
+        after = events.get_current_state(registration)
         events.publish_health_changed(registration, before, after, "")
-    if "intent" in changed:
-        is_draining = registration.intent == DesiredState.DRAINING
+    if "desired_state" in changed:
+        is_draining = registration.desired_state == DesiredState.DRAINING
         registration.drain_until = drain_deadline() if is_draining else None
 
 
@@ -130,7 +146,7 @@ def unregister(registration: CapabilityRegistration, drain: bool = False) -> Non
     Raises CapabilityRegistration.DoesNotExist if it was removed already.
     """
     if drain:
-        update(registration, {"intent": DesiredState.DRAINING})
+        update(registration, {"desired_state": DesiredState.DRAINING})
     elif not remove_registrations(
         CapabilityRegistration.objects.filter(pk=registration.pk)
     ):
@@ -139,9 +155,10 @@ def unregister(registration: CapabilityRegistration, drain: bool = False) -> Non
 
 @transaction.atomic
 def remove_registrations(registrations: RegistrationQuerySet) -> int:
-    """Remove registrations and return how many.
+    """Delete these registrations and return how many there were.
 
-    The rows are locked first, so concurrent calls publish each removal only once.
+    Their rows are locked first. Of several concurrent calls, only one deletes a row and
+    publishes its removal.
     """
     locked = registrations.order_by("pk").select_for_update(of=("self",))
     ids = list(locked.values_list("pk", flat=True))

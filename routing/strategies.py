@@ -15,7 +15,7 @@ ROTATION_STEP, ROTATION_RANGE = 0x9E3779B97F4A7C15, 2**64
 
 @dataclass(frozen=True, slots=True)
 class RoutingCandidate:
-    """The values of a provider that strategies use; `item` is the provider itself."""
+    """The values of a provider that strategies use, and its registration."""
 
     id: str
     agent_name: str
@@ -24,7 +24,7 @@ class RoutingCandidate:
     load: float | None = None
     response_time_ms: float | None = None
     takes_traffic: bool = True
-    item: Any = field(default=None, compare=False, repr=False)
+    registration: Any = field(default=None, compare=False, repr=False)
 
     @property
     def is_available(self) -> bool:
@@ -32,18 +32,19 @@ class RoutingCandidate:
         return self.takes_traffic and self.health != "unhealthy"
 
     @property
-    def is_healthy(self) -> bool:
+    def has_good_health(self) -> bool:
+        """Whether the health is not even degraded or unknown, regardless of traffic."""
         return self.health == "healthy"
 
     @property
-    def load_score(self) -> float:
+    def effective_load(self) -> float:
         """The load, where an unknown load counts as 0."""
         return self.load or 0.0
 
     @property
-    def weight(self) -> float:
+    def rotation_weight(self) -> float:
         """The share of requests under `load_balance`, relative to other providers."""
-        return max(self.priority, 1) / max(self.load_score, MIN_LOAD)
+        return max(self.priority, 1) / max(self.effective_load, MIN_LOAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,13 @@ def rank_by_priority(
 
     def get_score(candidate: RoutingCandidate) -> float:
         multiplier = HEALTH_MULTIPLIERS[candidate.health]
-        return candidate.priority * multiplier * (1 - candidate.load_score)
+        return candidate.priority * multiplier * (1 - candidate.effective_load)
 
     def get_reason(candidate: RoutingCandidate) -> str:
         multiplier = HEALTH_MULTIPLIERS[candidate.health]
         return (
             f"Priority {candidate.priority} × health {multiplier:g}"
-            f" ({candidate.health}) × (1 − load {candidate.load_score:g})"
+            f" ({candidate.health}) × (1 − load {candidate.effective_load:g})"
         )
 
     return rank_candidates(candidates, get_score, get_reason)
@@ -84,25 +85,32 @@ def rank_by_rotation(
 
     Over many turns, each provider is first in proportion to its weight.
     """
-    in_rotation = {item.id: item for item in select_for_rotation(candidates)}
-    total_weight = sum(candidate.weight for candidate in in_rotation.values())
+    in_rotation = {
+        candidate.id: candidate for candidate in select_for_rotation(candidates)
+    }
+    total_weight = sum(candidate.rotation_weight for candidate in in_rotation.values())
 
     def get_reason(candidate: RoutingCandidate) -> str:
-        is_sharing = candidate.id in in_rotation
-        share = candidate.weight / total_weight if is_sharing else 0.0
-        load = max(candidate.load_score, MIN_LOAD)
-        weight = f"priority {max(candidate.priority, 1)} ÷ load {load:g}"
-        return f"{round(share * 100, 1):g} % share: {weight}"
+        is_in_rotation = candidate.id in in_rotation
+        share = candidate.rotation_weight / total_weight if is_in_rotation else 0.0
+        load = max(candidate.effective_load, MIN_LOAD)
+        formula = f"priority {max(candidate.priority, 1)} ÷ load {load:g}"
+        return f"{round(share * 100, 1):g} % share: {formula}"
 
     ranking = rank_candidates(
-        candidates, lambda item: item.weight, get_reason, healthy_first=True
+        candidates,
+        lambda candidate: candidate.rotation_weight,
+        get_reason,
+        healthy_first=True,
     )
-    sharing = [ranked for ranked in ranking if ranked.candidate.id in in_rotation]
-    if not sharing:
+    ranked_in_rotation = [
+        ranked for ranked in ranking if ranked.candidate.id in in_rotation
+    ]
+    if not ranked_in_rotation:
         return ranking
-    first = pick_by_turn(sharing, turn)
-    share, _, weight = first.reason.partition(": ")
-    next_in_rotation = replace(first, reason=f"Next in rotation ({share}): {weight}")
+    first = pick_by_turn(ranked_in_rotation, turn)
+    share, _, formula = first.reason.partition(": ")
+    next_in_rotation = replace(first, reason=f"Next in rotation ({share}): {formula}")
     return [next_in_rotation, *(ranked for ranked in ranking if ranked is not first)]
 
 
@@ -111,7 +119,8 @@ def select_for_rotation(
 ) -> list[RoutingCandidate]:
     """Return the healthy candidates, or all available ones if none is healthy."""
     available = [candidate for candidate in candidates if candidate.is_available]
-    return [item for item in available if item.is_healthy] or available
+    healthy = [candidate for candidate in available if candidate.has_good_health]
+    return healthy or available
 
 
 def rank_by_load(
@@ -120,8 +129,8 @@ def rank_by_load(
     """Rank the lowest load first; healthy providers come before the others."""
     return rank_candidates(
         candidates,
-        lambda candidate: 1 - candidate.load_score,
-        lambda candidate: f"1 − load {candidate.load_score:g}",
+        lambda candidate: 1 - candidate.effective_load,
+        lambda candidate: f"1 − load {candidate.effective_load:g}",
         healthy_first=True,
     )
 
@@ -166,14 +175,16 @@ def rank_candidates(
     With `healthy_first`, healthy candidates come before other available ones.
     """
 
-    def is_available_but_not_healthy(candidate: RoutingCandidate) -> bool:
-        return healthy_first and candidate.is_available and not candidate.is_healthy
+    def is_ranked_after_healthy(candidate: RoutingCandidate) -> bool:
+        return (
+            healthy_first and candidate.is_available and not candidate.has_good_health
+        )
 
     def rank(candidate: RoutingCandidate) -> RankedCandidate:
         if not candidate.is_available:
             return RankedCandidate(candidate, 0.0, "Receives no requests")
         reason = get_reason(candidate)
-        if is_available_but_not_healthy(candidate):
+        if is_ranked_after_healthy(candidate):
             reason = f"{reason}; {candidate.health}"
         return RankedCandidate(candidate, get_score(candidate), reason)
 
@@ -183,10 +194,10 @@ def rank_candidates(
         candidate = ranked.candidate
         return (
             not candidate.is_available,
-            is_available_but_not_healthy(candidate),
+            is_ranked_after_healthy(candidate),
             -ranked.score,
             -candidate.priority,
-            candidate.load_score,
+            candidate.effective_load,
             candidate.agent_name,
             candidate.id,
         )
@@ -194,16 +205,18 @@ def rank_candidates(
     return sorted(map(rank, candidates), key=sort_key)
 
 
-def pick_by_turn(sharing: Sequence[RankedCandidate], turn: int) -> RankedCandidate:
+def pick_by_turn(
+    ranked_in_rotation: Sequence[RankedCandidate], turn: int
+) -> RankedCandidate:
     """Return the candidate of a turn; the scores are the weights.
 
     The same turn and candidates always give the same result.
     """
-    by_id = sorted(sharing, key=lambda ranked: ranked.candidate.id)
+    by_id = sorted(ranked_in_rotation, key=lambda ranked: ranked.candidate.id)
     fraction = (turn * ROTATION_STEP % ROTATION_RANGE) / ROTATION_RANGE
-    point = fraction * sum(ranked.score for ranked in by_id)
+    remaining_weight = fraction * sum(ranked.score for ranked in by_id)
     for ranked in by_id:
-        point -= ranked.score
-        if point < 0:
+        remaining_weight -= ranked.score
+        if remaining_weight < 0:
             return ranked
     return by_id[-1]

@@ -38,7 +38,9 @@ def find_health_check_url_error(url: str) -> str:
         return error if is_path else f"{error}, or a path that starts with /"
     if "@" in urlsplit(absolute_url).netloc:
         return "must not contain a username or password"
-    return "must be at a public address" if has_disallowed_host(absolute_url) else ""
+    if has_disallowed_host(absolute_url):
+        return "must not point to a private or loopback address"
+    return ""
 
 
 def raise_if_invalid(find_error: Callable[[str], str], value: str) -> None:

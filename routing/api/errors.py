@@ -27,19 +27,21 @@ class InvalidVersion(APIError):
 class AgentNotFound(APIError):
     status_code = 404
     default_code = "AGENT_NOT_FOUND"
-    default_detail = "Agent not found"
+    default_detail = "No catalog entry has this ID or agent key"
 
 
 class RegistrationNotFound(APIError):
     status_code = 404
     default_code = "REGISTRATION_NOT_FOUND"
-    default_detail = "Capability registration not found"
+    default_detail = "This registration does not exist; it may have been removed"
 
 
 class DuplicateRegistration(APIError):
     status_code = 409
     default_code = "DUPLICATE_REGISTRATION"
-    default_detail = "Agent already registered for this capability"
+    default_detail = (
+        "The agent is already registered for this capability; update that registration"
+    )
 
 
 class InvalidStrategy(APIError):

@@ -42,19 +42,19 @@ class PercentageField(serializers.FloatField):
         return round(value * 100, 2)
 
 
-class TextOrNullField(serializers.CharField):
-    """A text, or null if it is empty."""
+class StringOrNullField(serializers.CharField):
+    """A string, or null if it is empty."""
 
     def to_representation(self, value: str) -> str | None:  # type: ignore[override]  # the stubs exclude None
         return value or None
 
 
 class ConstantField(serializers.CharField):
-    """The same text for every object."""
+    """The same string for every object."""
 
-    def __init__(self, text: str, **kwargs: Any) -> None:
+    def __init__(self, constant: str, **kwargs: Any) -> None:
         super().__init__(source="*", **kwargs)
-        self.text = text
+        self.constant = constant
 
     def to_representation(self, value: Any) -> str:
-        return self.text
+        return self.constant

@@ -19,7 +19,7 @@ from catalog.api.base import (
 from ..events import HEALTH_CHECK_FAILED
 from ..models import (
     PRIORITY_LIMIT,
-    STATUSES,
+    REGISTRATION_STATUSES,
     UNHEALTHY,
     DesiredState,
     RegistrationMetricsMixin,
@@ -33,7 +33,7 @@ from .fields import (
     PercentageField,
     RoundedField,
     SecondsField,
-    TextOrNullField,
+    StringOrNullField,
     TimestampField,
 )
 from .listing import ListedProvider
@@ -41,7 +41,7 @@ from .listing import ListedProvider
 AGENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 # Error details repeat at most this many characters of an invalid value.
 DETAIL_LIMIT = 128
-REPORT_LIMIT = 1000
+OUTCOMES_PER_REPORT_LIMIT = 1000
 MILLISECONDS_PER_DAY = 86_400_000
 COUNT_LIMIT = 1_000_000_000
 METADATA_LIMIT = 65_536
@@ -119,7 +119,7 @@ class RegistrationUpdateSerializer(BaseRegistrationSerializer):
     capability = StrictCharField(required=False, help_text="Cannot be changed.")
 
     status = serializers.ChoiceField(
-        source="intent",
+        source="desired_state",
         choices=DesiredState.choices,
         required=False,
         help_text="`unhealthy` cannot be set: it is the result of health checks.",
@@ -148,7 +148,7 @@ class ReportSerializer(serializers.Serializer[dict[str, Any]]):
     """Outcomes of requests to a provider, and its current load."""
 
     outcomes = RequestOutcomeSerializer(  # type: ignore[call-arg]  # `many` takes it
-        many=True, required=False, max_length=REPORT_LIMIT
+        many=True, required=False, max_length=OUTCOMES_PER_REPORT_LIMIT
     )
     concurrent_requests = StrictIntegerField(
         min_value=0, max_value=COUNT_LIMIT, required=False, allow_null=True
@@ -168,13 +168,13 @@ class RegistrationDetailSerializer(ResponseSerializer):
     capability = serializers.CharField()
     version = serializers.CharField()
     priority = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=STATUSES)
+    status = serializers.ChoiceField(choices=REGISTRATION_STATUSES)
     registered_at = TimestampField()
     updated_at = TimestampField()
     last_updated = TimestampField(source="updated_at")
     last_health_check = TimestampField(source="last_check", allow_null=True)
     metadata = serializers.DictField()
-    health_check_url = TextOrNullField(allow_null=True)
+    health_check_url = StringOrNullField(allow_null=True)
 
 
 class PerformanceMetricsSerializer(ResponseSerializer):
@@ -183,12 +183,14 @@ class PerformanceMetricsSerializer(ResponseSerializer):
     response_time_avg = SecondsField(source="response_time_ms", allow_null=True)
     response_time_p95 = SecondsField(source="response_time_p95_ms", allow_null=True)
     response_time_p99 = SecondsField(source="response_time_p99_ms", allow_null=True)
-    load_score = serializers.FloatField(source="load", allow_null=True)
+    load_score = serializers.FloatField(source="current_load_score", allow_null=True)
     concurrent_requests = serializers.IntegerField(
-        source="running_requests", allow_null=True
+        source="current_concurrent_requests", allow_null=True
     )
     requests_per_minute = serializers.IntegerField(source="requests_last_minute")
-    queue_depth = serializers.IntegerField(source="queued_requests", allow_null=True)
+    queue_depth = serializers.IntegerField(
+        source="current_queue_depth", allow_null=True
+    )
     success_rate = RoundedField(source="reliability", allow_null=True)
     error_rate = ComplementField(source="reliability", allow_null=True)
     consecutive_failures = serializers.IntegerField()
@@ -203,16 +205,21 @@ class BaseProviderSerializer(ResponseSerializer):
     agent_name = serializers.CharField()
     version = serializers.CharField()
     priority = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=STATUSES)
+    status = serializers.ChoiceField(choices=REGISTRATION_STATUSES)
 
 
 class ListedProviderSerializer(BaseProviderSerializer):
-    """A provider with three metrics, or with `include_metadata` with all of them."""
+    """A provider with its three main metrics.
+
+    With `include_metadata`, it has its metadata and all metrics.
+    """
 
     MAIN_METRICS = frozenset({"load_score", "response_time_avg", "success_rate"})
     ALL_DETAILS = frozenset({"metadata", "performance_metrics"})
 
-    load_score = serializers.FloatField(source="load", allow_null=True, required=False)
+    load_score = serializers.FloatField(
+        source="current_load_score", allow_null=True, required=False
+    )
     response_time_avg = SecondsField(
         source="response_time_ms", allow_null=True, required=False
     )
@@ -259,14 +266,14 @@ class RankedProviderSerializer(BaseProviderSerializer):
     def to_representation(
         self, instance: RankedCandidate, exclude: Container[str] = ()
     ) -> dict[str, Any]:
-        provider = instance.candidate.item
+        provider = instance.candidate.registration
         provider.routing_score = instance.score
         return super().to_representation(provider, exclude)
 
 
 class DecisionSerializer(ResponseSerializer):
     capability = serializers.CharField()
-    providers = RankedProviderSerializer(source="order", many=True)
+    providers = RankedProviderSerializer(source="ranked_providers", many=True)
     routing_strategy = serializers.ChoiceField(
         source="strategy", choices=list(STRATEGIES)
     )
@@ -275,8 +282,10 @@ class DecisionSerializer(ResponseSerializer):
 
 
 class CheckedProviderSerializer(ResponseSerializer):
-    METRICS: ClassVar[frozenset[str]] = frozenset({"response_time", "success_rate"})
-    FAILURE: ClassVar[frozenset[str]] = frozenset(
+    METRIC_FIELDS: ClassVar[frozenset[str]] = frozenset(
+        {"response_time", "success_rate"}
+    )
+    FAILURE_FIELDS: ClassVar[frozenset[str]] = frozenset(
         {"error", "consecutive_failures", "code"}
     )
 
@@ -298,9 +307,9 @@ class CheckedProviderSerializer(ResponseSerializer):
         """Exclude the failure if there is none, and metrics of unhealthy providers."""
         hidden = frozenset[str]()
         if not instance.consecutive_failures:
-            hidden |= self.FAILURE
+            hidden |= self.FAILURE_FIELDS
         if instance.health == UNHEALTHY:
-            hidden |= self.METRICS
+            hidden |= self.METRIC_FIELDS
         return super().to_representation(instance, hidden)
 
 

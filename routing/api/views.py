@@ -22,9 +22,9 @@ from catalog.api.base import (
 from catalog.models import CatalogEntry
 
 from .. import decisions, events, health, service
-from ..decisions import RoutingRequest, decide
+from ..decisions import RoutingRequest, make_routing_decision
 from ..metrics import Report, RequestOutcome, record_report
-from ..models import STATUSES, CapabilityRegistration, RegistrationQuerySet
+from ..models import REGISTRATION_STATUSES, CapabilityRegistration, RegistrationQuerySet
 from ..provider_query import get_providers
 from ..strategies import STRATEGIES
 from . import errors, examples
@@ -99,13 +99,13 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         return super().dispatch(request, *args, **kwargs)
 
     @extend_schema(
-        summary="Register a capability of an agent",
+        summary="Register an agent for a capability",
         request=RegistrationSerializer,
         responses={201: RegistrationDetailSerializer},
         examples=[examples.REGISTRATION],
     )
     def create(self, request: Request) -> Response:
-        """Let the agent receive requests for this capability from now on."""
+        """Register the agent as a provider of this capability."""
         fields = dict(get_validated_data(RegistrationSerializer(data=request.data)))
         agent_id, capability = fields.pop("agent_id"), fields.pop("capability")
         entry = service.find_agent(agent_id)
@@ -129,9 +129,13 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
             string_parameter("capability", "Only this capability."),
             string_parameter("agent_id", "Only registrations of this agent."),
             string_parameter(
-                "status", "Only registrations with this status.", enum=STATUSES
+                "status",
+                "Only registrations with this status.",
+                enum=REGISTRATION_STATUSES,
             ),
-            string_parameter("version", "Only exactly this version."),
+            string_parameter(
+                "version", "Only registrations with exactly this version."
+            ),
             boolean_parameter(
                 "include_metadata", "Include the metadata and all performance metrics."
             ),
@@ -171,16 +175,16 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
 
     def filter_registrations(self, query: Mapping[str, str]) -> RegistrationQuerySet:
         """Return the registrations that match all query parameters."""
-        registrations = CapabilityRegistration.objects.present().with_state()
+        registrations = CapabilityRegistration.objects.not_drained().with_state()
         if capability := query.get("capability"):
             registrations = registrations.filter(capability=capability)
         if version := query.get("version"):
             registrations = registrations.filter(version=version)
         if status := query.get("status"):
-            if status not in STATUSES:
-                message = f"status must be one of: {', '.join(STATUSES)}"
+            if status not in REGISTRATION_STATUSES:
+                message = f"status must be one of: {', '.join(REGISTRATION_STATUSES)}"
                 raise InvalidParameter(message, parameter="status")
-            registrations = registrations.with_status(status)
+            registrations = registrations.in_status(status)
         if agent_id := query.get("agent_id"):
             entry = service.find_agent(agent_id)
             if entry is None:
@@ -190,14 +194,15 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
 
     @extend_schema(
         operation_id="registry_capabilities_find",
-        summary="Find agents for a capability",
+        summary="Find providers of a capability",
         parameters=[
             CAPABILITY,
-            string_parameter("version", "Only exactly this version."),
+            string_parameter("version", "Only providers with exactly this version."),
             STRATEGY,
             boolean_parameter(
                 "include_unhealthy",
-                "Also return, at the end, providers that receive no requests now.",
+                "Also return, after the others, providers that currently receive no"
+                " requests.",
             ),
             string_parameter(
                 "metadata_filter",
@@ -216,7 +221,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         Each call with `load_balance` advances the rotation.
         """
         try:
-            decision = decide(self.build_routing_request(request, key))
+            decision = make_routing_decision(self.build_routing_request(request, key))
         except decisions.UnknownStrategyError as error:
             raise errors.InvalidStrategy(
                 f"routing_strategy must be one of: {', '.join(STRATEGIES)}",
@@ -271,7 +276,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         return Response(RegistrationDetailSerializer(updated).data)
 
     @extend_schema(
-        summary="Unregister a capability of an agent",
+        summary="Unregister an agent from a capability",
         parameters=[
             OpenApiParameter(
                 "agent_id",
@@ -283,7 +288,9 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
                 "capability", str, "path", description="Name of the capability."
             ),
             boolean_parameter(
-                "drain", "Send no new requests, and remove the registration later."
+                "drain",
+                "Route no new requests to the agent, and remove the registration"
+                " later.",
             ),
         ],
         responses={
@@ -291,12 +298,12 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         },
     )
     def unregister(self, request: Request, agent_id: str, capability: str) -> Response:
-        """Stop sending requests for this capability to the agent."""
+        """Stop routing requests for this capability to the agent."""
         drain = parse_boolean(request.query_params, "drain")
         entry = service.find_agent(agent_id)
         if entry is None:
             raise errors.AgentNotFound(agent_id=agent_id[:DETAIL_LIMIT])
-        registrations = CapabilityRegistration.objects.present()
+        registrations = CapabilityRegistration.objects.not_drained()
         registration = registrations.filter(entry=entry, capability=capability).first()
         if registration is None:
             raise errors.RegistrationNotFound(
@@ -318,7 +325,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         return self.unregister(request, key, "health")
 
     @extend_schema(
-        summary="Report requests",
+        summary="Report outcomes and load",
         parameters=[REGISTRATION_ID],
         request=ReportSerializer,
         responses={204: OpenApiResponse(description="The report is saved.")},
@@ -326,11 +333,12 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
     )
     def report(self, request: Request, key: str) -> Response:
         """Report the outcomes of requests to a provider, and its current load."""
-        gauges = dict(get_validated_data(ReportSerializer(data=request.data)))
+        members = dict(get_validated_data(ReportSerializer(data=request.data)))
         outcomes = [
-            RequestOutcome(item["ok"], item.get("response_time_ms"))
-            for item in gauges.pop("outcomes", [])
+            RequestOutcome(outcome["ok"], outcome.get("response_time_ms"))
+            for outcome in members.pop("outcomes", [])
         ]
+        gauges = members
         if not outcomes and not gauges:
             raise InvalidBody(
                 "The body must contain outcomes, concurrent_requests, queue_depth or"
@@ -342,7 +350,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
 
     @extend_schema(
         operation_id="registry_capability_health",
-        summary="Check the health of a capability",
+        summary="Get the health of a capability",
         parameters=[CAPABILITY],
         responses=CapabilityHealthSerializer,
     )
@@ -356,7 +364,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
 
     @extend_schema(
         operation_id="registry_health",
-        summary="Check the health of all capabilities",
+        summary="Get the health of all capabilities",
         parameters=[
             boolean_parameter(
                 "include_healthy", "List healthy capabilities.", default=True
@@ -374,20 +382,24 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         both parameters are false.
         """
         query = request.query_params
-        healthy = parse_boolean(query, "include_healthy", default=True)
-        unhealthy = parse_boolean(query, "include_unhealthy", default=True)
-        is_included = {
-            "healthy": healthy,
-            "unhealthy": unhealthy,
-            "degraded": healthy or unhealthy,
+        include_healthy = parse_boolean(query, "include_healthy", default=True)
+        include_unhealthy = parse_boolean(query, "include_unhealthy", default=True)
+        inclusion_by_health = {
+            "healthy": include_healthy,
+            "unhealthy": include_unhealthy,
+            "degraded": include_healthy or include_unhealthy,
         }
-        excluded = [name for name, included in is_included.items() if not included]
+        excluded = [
+            health_value
+            for health_value, is_included in inclusion_by_health.items()
+            if not is_included
+        ]
         summary = health.summarize_registry(excluded)
         return Response(RegistryHealthSerializer(summary).data)
 
     def get_registration(self, key: str) -> CapabilityRegistration:
         """Return the registration with its state; raise RegistrationNotFound."""
-        registrations = CapabilityRegistration.objects.present().with_state()
+        registrations = CapabilityRegistration.objects.not_drained().with_state()
         registration = registrations.filter(pk=key).first()
         if registration is None:
             raise errors.RegistrationNotFound(registration_id=key[:DETAIL_LIMIT])
@@ -399,7 +411,7 @@ def set_state(registration: CapabilityRegistration, entry: CatalogEntry) -> None
 
     Another request may already have removed the new registration from the database.
     """
-    registration.state = events.current_state(registration)
+    registration.state = events.get_current_state(registration)
     registration.agent_probed_at = entry.last_probed_at
 
 

@@ -36,7 +36,7 @@ class RoutingPreviewForm(forms.Form):
             raise forms.ValidationError(str(error)) from error
 
     def build_routing_request(self, capability: str) -> RoutingRequest:
-        """Return the request without the invalid values; it never counts as a turn."""
+        """Return a request with the valid values, which never advances the rotation."""
         self.is_valid()
         data = self.cleaned_data
         return RoutingRequest(
@@ -58,8 +58,7 @@ class RegistrationForm(ModelForm):
 
     class Meta:
         model = CapabilityRegistration
-        fields = ["priority", "intent"]
-        labels = {"intent": "Status"}
+        fields = ["priority", "desired_state"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -18,7 +18,7 @@ from catalog.web import require_permission, wants_partial
 from .. import decisions, service
 from ..conf import conf
 from ..decisions import Decision
-from ..health import combine_provider_health
+from ..health import get_capability_health
 from ..models import CapabilityRegistration, DesiredState, RegistrationMetricsMixin
 from ..strategies import STRATEGIES, RankedCandidate
 from .forms import RegistrationForm, RoutingPreviewForm
@@ -46,14 +46,18 @@ class RegisteredCapability:
     def from_registrations(
         cls, name: str, registrations: Iterable[CapabilityRegistration]
     ) -> "RegisteredCapability":
-        candidates = [decisions.build_candidate(item) for item in registrations]
-        rankings = {name: rank(candidates, 0) for name, rank in STRATEGIES.items()}
+        candidates = [
+            decisions.build_candidate(registration) for registration in registrations
+        ]
+        rankings = {
+            strategy: rank(candidates, 0) for strategy, rank in STRATEGIES.items()
+        }
         scores: dict[str, list[tuple[str, RankedCandidate]]] = {}
         for strategy, ranking in rankings.items():
             for ranked in ranking:
                 scores.setdefault(ranked.candidate.id, []).append((strategy, ranked))
         providers = [
-            (ranked.candidate.item, scores[ranked.candidate.id])
+            (ranked.candidate.registration, scores[ranked.candidate.id])
             for ranked in rankings[decisions.DEFAULT_STRATEGY]
         ]
         return cls(name, providers)
@@ -64,7 +68,7 @@ class RegisteredCapability:
 
     @property
     def health(self) -> str:
-        return combine_provider_health(self.healthy_providers, len(self.providers))
+        return get_capability_health(self.healthy_providers, len(self.providers))
 
 
 @require_safe
@@ -73,7 +77,7 @@ class RegisteredCapability:
 def index(request: HttpRequest) -> HttpResponse:
     """List the registered capabilities; htmx receives only the results."""
     query = request.GET.get("q", "").replace("\0", "").strip()
-    registrations = CapabilityRegistration.objects.present()
+    registrations = CapabilityRegistration.objects.not_drained()
     registrations = registrations.filter(capability__icontains=query)
     names = registrations.order_by("capability").values_list("capability", flat=True)
     page = Paginator(names.distinct(), PAGE_SIZE).get_page(request.GET.get("page"))
@@ -94,7 +98,9 @@ def index(request: HttpRequest) -> HttpResponse:
 
 def load_capabilities(names: list[str]) -> list[RegisteredCapability]:
     """Return the capabilities with these names in alphabetical order."""
-    registrations = CapabilityRegistration.objects.present().with_state().with_metrics()
+    registrations = (
+        CapabilityRegistration.objects.not_drained().with_state().with_metrics()
+    )
     registrations = registrations.filter(capability__in=names).order_by("capability")
     groups = groupby(registrations, lambda registration: registration.capability)
     return [
@@ -114,7 +120,7 @@ def capability(request: HttpRequest, name: str) -> HttpResponse:
     is_partial = wants_partial(request)
     routing_request = preview_form.build_routing_request(name)
     try:
-        decision = decisions.decide(routing_request)
+        decision = decisions.make_routing_decision(routing_request)
     except decisions.NoProvidersError as error:
         # An open page reloads the order when the last provider is removed.
         if not is_partial:
@@ -122,7 +128,7 @@ def capability(request: HttpRequest, name: str) -> HttpResponse:
         decision = Decision(
             capability=name,
             strategy=routing_request.strategy,
-            order=[],
+            ranked_providers=[],
             total_providers=0,
             healthy_providers=0,
         )
@@ -145,7 +151,7 @@ def build_forms(user: Any, capability_name: str) -> list[RegistrationForm]:
     """Return a form for each registration, or none for a user who may not change it."""
     if not user.has_perm("routing.change_capabilityregistration"):
         return []
-    registrations = CapabilityRegistration.objects.present()
+    registrations = CapabilityRegistration.objects.not_drained()
     registrations = registrations.filter(capability=capability_name).defer("window")
     return [
         RegistrationForm(instance=registration, prefix=registration.pk)
@@ -159,20 +165,20 @@ def change(request: HttpRequest, key: str) -> HttpResponse:
     if request.method != "POST":
         # After a login, the browser is redirected here with GET.
         return redirect("routing:index")
-    registrations = CapabilityRegistration.objects.present().defer("window")
+    registrations = CapabilityRegistration.objects.not_drained().defer("window")
     registration = registrations.filter(pk=key.replace("\0", "")).first()
     if registration is None:
         return redirect_after_removal(request)
     form = RegistrationForm(request.POST, instance=registration, prefix=registration.pk)
     if form.is_valid():
-        changes = {name: form.cleaned_data[name] for name in form.changed_data}
+        changes = {field: form.cleaned_data[field] for field in form.changed_data}
         try:
             service.update(registration, changes)
         except CapabilityRegistration.DoesNotExist:
             return redirect_after_removal(request)
         messages.success(request, describe_changes(registration, changes))
-    for name, field_errors in form.errors.items():
-        messages.error(request, f"{form[name].label}: {field_errors[0]}")
+    for field, field_errors in form.errors.items():
+        messages.error(request, f"{form[field].label}: {field_errors[0]}")
     url = reverse("routing:capability", args=[registration.capability])
     return redirect(f"{url}?{request.GET.urlencode()}" if request.GET else url)
 
@@ -186,12 +192,12 @@ def describe_changes(
     registration: CapabilityRegistration, changes: dict[str, Any]
 ) -> str:
     """Return the message to show after saving."""
-    if changes.get("intent") == DesiredState.DRAINING:
+    if changes.get("desired_state") == DesiredState.DRAINING:
         seconds = f"{conf.DRAIN_SECONDS:g}"
         return (
             f"{registration.entry} receives no new requests. Its registration will be"
             f" removed in {seconds} s."
         )
     if changes:
-        return f"{registration.entry} was updated."
-    return f"{registration.entry} was not changed."
+        return f"The registration of {registration.entry} was updated."
+    return f"The registration of {registration.entry} was not changed."

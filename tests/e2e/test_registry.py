@@ -32,7 +32,7 @@ def providers(server):
     create_registration("Unknown", Status.UNKNOWN)
     create_registration("Slow", Status.DEGRADED, priority=80)
     create_registration("Offline", Status.OFFLINE, priority=900)
-    create_registration("Draining", intent=DesiredState.DRAINING)
+    create_registration("Draining", desired_state=DesiredState.DRAINING)
     return create_registration(
         "Quick", priority=100, load=0.3, response_time_avg_ms=120
     )
@@ -194,7 +194,8 @@ def test_editor_updates_registration(providers, open_as, javascript):
     form.get_by_label("Status").select_option("Inactive")
     form.get_by_role("button", name="Save Quick").click()
 
-    expect(page.get_by_role("status")).to_have_text("Quick was updated.")
+    message = "The registration of Quick was updated."
+    expect(page.get_by_role("status")).to_have_text(message)
     row = page.locator("#order tr", has_text="Quick")
     expect(row).to_contain_text("inactive")
     expect(row).to_contain_text("Receives no requests")

@@ -32,7 +32,7 @@ def build_form_data(**members):
         "capability": "data-analysis",
         "version": "1.0.0",
         "priority": "50",
-        "intent": "active",
+        "desired_state": "active",
         "metadata": "{}",
         "health_check_url": "",
     } | members

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from catalog import worker
 from routing import events, service
-from routing.cleanup import delete_old_counts, remove_drained
+from routing.cleanup import delete_old_counts, remove_drained_registrations
 from routing.models import CapabilityRegistration, CheckHour, DesiredState
 from tests.routing.factories import RegistrationFactory
 
@@ -29,16 +29,16 @@ def test_draining_registration_takes_no_traffic_and_is_removed_after_drain_time(
     settings.AGENTLENS_DRAIN_SECONDS = 60
     registration = RegistrationFactory()
     service.unregister(registration, drain=True)
-    draining = CapabilityRegistration.objects.present().with_state().get()
+    draining = CapabilityRegistration.objects.not_drained().with_state().get()
     assert (draining.status, draining.takes_traffic) == ("draining", False)
     remaining = draining.drain_until - timezone.now()
     assert timedelta(seconds=55) < remaining <= timedelta(seconds=60)
-    assert remove_drained() == 0
+    assert remove_drained_registrations() == 0
 
     expire_drain(registration, 1)
-    assert not CapabilityRegistration.objects.present().exists()
+    assert not CapabilityRegistration.objects.not_drained().exists()
     assert CapabilityRegistration.objects.exists()
-    assert remove_drained() == 1
+    assert remove_drained_registrations() == 1
     assert not CapabilityRegistration.objects.exists()
 
 
@@ -47,25 +47,25 @@ def test_remove_drained_counts_only_registrations():
     registration.request_seconds.create(second=int(time.time()), total=1)
     registration.check_hours.create(hour=timezone.now(), probes=1)
 
-    assert remove_drained() == 1
+    assert remove_drained_registrations() == 1
 
 
 def test_reactivated_registration_is_not_removed():
     registration = RegistrationFactory()
     service.unregister(registration, drain=True)
-    service.update(registration, {"intent": DesiredState.ACTIVE})
+    service.update(registration, {"desired_state": DesiredState.ACTIVE})
 
     assert CapabilityRegistration.objects.get().drain_until is None
-    assert remove_drained() == 0
+    assert remove_drained_registrations() == 0
 
 
 def test_registration_set_to_draining_is_removed():
     registration = RegistrationFactory()
-    service.update(registration, {"intent": DesiredState.DRAINING})
+    service.update(registration, {"desired_state": DesiredState.DRAINING})
     assert CapabilityRegistration.objects.get().drain_until is not None
 
     expire_drain(registration, 1)
-    assert remove_drained() == 1
+    assert remove_drained_registrations() == 1
 
 
 def test_drained_capability_can_be_registered_before_cleanup():
@@ -100,7 +100,7 @@ def test_last_request_count_before_the_hour_is_kept_per_registration():
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("remove", [remove_drained, service.unregister])
+@pytest.mark.parametrize("remove", [remove_drained_registrations, service.unregister])
 def test_concurrent_removals_publish_each_event_once(remove, monkeypatch):
     events_sent = []
     monkeypatch.setattr(
@@ -111,7 +111,7 @@ def test_concurrent_removals_publish_each_event_once(remove, monkeypatch):
         CapabilityRegistration.objects.filter(pk=registration.pk).update(
             capability=f"task-{n}"
         )
-    calls = [()] * 6 if remove is remove_drained else [(drained[0],)] * 6
+    calls = [()] * 6 if remove is remove_drained_registrations else [(drained[0],)] * 6
 
     def remove_in_thread(arguments):
         try:
@@ -123,8 +123,8 @@ def test_concurrent_removals_publish_each_event_once(remove, monkeypatch):
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(remove_in_thread, calls))
 
-    assert len(events_sent) == (5 if remove is remove_drained else 1)
+    assert len(events_sent) == (5 if remove is remove_drained_registrations else 1)
 
 
 def test_remove_drained_is_a_periodic_task():
-    assert remove_drained in [task for task, _ in worker.periodic_tasks]
+    assert remove_drained_registrations in [task for task, _ in worker.periodic_tasks]

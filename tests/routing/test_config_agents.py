@@ -12,7 +12,7 @@ from capabilities.parsers import ParseError
 from catalog.events.bus import EntryIngested
 from catalog.registration.service import register
 from routing import config_agents, service
-from routing.cleanup import remove_drained
+from routing.cleanup import remove_drained_registrations
 from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import card_bytes
 from tests.routing.factories import RegistrationFactory
@@ -178,7 +178,7 @@ def test_manual_registration_is_not_changed_when_declared_later():
 
 def test_edited_priority_and_status_are_kept():
     entry = register(DEFINITION).entry
-    changes = {"priority": 900, "intent": DesiredState.INACTIVE}
+    changes = {"priority": 900, "desired_state": DesiredState.INACTIVE}
     service.update(get_registrations(entry)["data-analysis"], changes)
     register(DEFINITION.replace(b'"10MB"', b'"20MB"'))
     registration = get_registrations(entry)["data-analysis"]
@@ -191,7 +191,8 @@ def test_importing_again_reactivates_draining_registration():
     entry = register(DEFINITION).entry
     service.unregister(get_registrations(entry)["data-analysis"], drain=True)
     service.update(
-        get_registrations(entry)["report-generation"], {"intent": DesiredState.INACTIVE}
+        get_registrations(entry)["report-generation"],
+        {"desired_state": DesiredState.INACTIVE},
     )
     register(DEFINITION)
 
@@ -206,10 +207,10 @@ def test_drained_registration_is_declared_again_before_cleanup():
     """Otherwise the cleanup would remove a capability that is declared again."""
     entry = register(DEFINITION).entry
     entry.registrations.filter(capability="data-analysis").update(
-        drain_until=timezone.now(), intent=DesiredState.DRAINING
+        drain_until=timezone.now(), desired_state=DesiredState.DRAINING
     )
     register(DEFINITION.replace(b'"10MB"', b'"20MB"'))
-    remove_drained()
+    remove_drained_registrations()
 
     assert set(get_registrations(entry)) == {"data-analysis", "report-generation"}
 
@@ -245,7 +246,7 @@ def test_concurrent_registration_and_import_do_not_deadlock():
     for n in range(10):
         entry.registrations.filter(declared=True).delete()
         past = timezone.now() - timedelta(seconds=1)
-        drained = {"intent": "draining", "drain_until": past}
+        drained = {"desired_state": "draining", "drain_until": past}
         for m in range(3):
             RegistrationFactory(entry=entry, capability=f"old-{m}", **drained)
         with ThreadPoolExecutor(6) as pool:

@@ -12,7 +12,7 @@ from catalog.health.status import record_probe
 from catalog.ingestion.curation import curate
 from catalog.models import Status
 from routing import health_checks, service
-from routing.cleanup import remove_drained
+from routing.cleanup import remove_drained_registrations
 from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import AgentTypeFactory, CatalogEntryFactory, UserFactory
 from tests.probes import failure, success
@@ -123,7 +123,7 @@ def test_update_event_lists_only_changed_members(server):
         service.update(registration, {"priority": 10})
         changes = {"priority": 20, "metadata": {"a": 1}, "version": "1.0.0"}
         service.update(registration, changes)
-        service.update(registration, {"intent": DesiredState.INACTIVE})
+        service.update(registration, {"desired_state": DesiredState.INACTIVE})
         events = receive_events(websocket, 2)
         assert_no_more_events(websocket)
 
@@ -162,7 +162,7 @@ def test_drain_publishes_update_and_then_unregistered_event(server, settings):
     registration = service.register(CatalogEntryFactory(), "data-analysis")
     with open_websocket(server) as websocket:
         service.unregister(registration, drain=True)
-        remove_drained()
+        remove_drained_registrations()
         events = receive_events(websocket, 2)
 
     assert get_event_types(events) == ["updated", "unregistered"]

@@ -140,18 +140,20 @@ def test_endpoint_that_is_not_a_url_has_no_own_check():
     service.update(registration, {"health_check_url": "/other"})
 
 
-@pytest.mark.parametrize("intent", [DesiredState.INACTIVE, DesiredState.DRAINING])
-def test_check_does_not_change_desired_state(agent_server, intent):
+@pytest.mark.parametrize(
+    "desired_state", [DesiredState.INACTIVE, DesiredState.DRAINING]
+)
+def test_check_does_not_change_desired_state(agent_server, desired_state):
     registration = register_with_check(
-        create_agent(agent_server.url("/a2a")), intent=intent
+        create_agent(agent_server.url("/a2a")), desired_state=desired_state
     )
     for status in (503, 503, 503, 200):
         agent_server.routes["/health"] = reply(status)
         run_all_checks()
         current = reload_registration(registration)
-        assert (current.status, current.intent, current.takes_traffic) == (
-            intent,
-            intent,
+        assert (current.status, current.desired_state, current.takes_traffic) == (
+            desired_state,
+            desired_state,
             False,
         )
     assert current.health == "healthy"

@@ -170,7 +170,11 @@ def test_reported_load_expires():
     registration = RegistrationFactory()
     send_report(registration, load_score=0.4, queue_depth=3, concurrent_requests=2)
     current = reload_with_metrics(registration)
-    assert (current.load, current.queue_depth, current.concurrent_requests) == (
+    assert (
+        current.current_load_score,
+        current.queue_depth,
+        current.concurrent_requests,
+    ) == (
         0.4,
         3,
         2,
@@ -180,7 +184,7 @@ def test_reported_load_expires():
     long_ago = timezone.now() - timedelta(hours=1)
     CapabilityRegistration.objects.update(load_score_at=long_ago)
     current = reload_with_metrics(registration)
-    assert (current.load, current.queued_requests) == (None, 3)
+    assert (current.current_load_score, current.current_queue_depth) == (None, 3)
 
 
 @pytest.mark.django_db

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection
 
 from routing import rotation
-from routing.decisions import NoProvidersError, RoutingRequest, decide
+from routing.decisions import NoProvidersError, RoutingRequest, make_routing_decision
 from routing.models import RoutingCounter
 from tests.catalog.health.test_scheduler import get_database_url
 from tests.routing.factories import RegistrationFactory
@@ -130,11 +130,13 @@ def test_counter_falls_back_to_database_without_redis(settings):
 def test_only_load_balance_without_peek_advances_counter():
     RegistrationFactory(capability="web-search")
     for strategy in ("priority", "least_loaded", "fastest_response"):
-        decide(RoutingRequest("web-search", strategy=strategy))
-    decide(RoutingRequest("web-search", strategy="load_balance", peek=True))
+        make_routing_decision(RoutingRequest("web-search", strategy=strategy))
+    make_routing_decision(
+        RoutingRequest("web-search", strategy="load_balance", peek=True)
+    )
     assert rotation.peek_turn("web-search") == 1
 
-    decide(RoutingRequest("web-search", strategy="load_balance"))
+    make_routing_decision(RoutingRequest("web-search", strategy="load_balance"))
     assert rotation.peek_turn("web-search") == 2
 
 
@@ -144,16 +146,16 @@ def test_only_load_balance_without_peek_advances_counter():
 def test_unknown_version_creates_no_counter(version):
     """Otherwise readers could create any number of counters, of any length."""
     RegistrationFactory(capability="web-search")
-    decision = decide(
+    decision = make_routing_decision(
         RoutingRequest("web-search", version=version, strategy="load_balance")
     )
 
-    assert decision.order == []
+    assert decision.ranked_providers == []
     assert not RoutingCounter.objects.exists()
     assert rotation.peek_turn("web-search", "9.9.9") == 1
 
 
 def test_unknown_capability_creates_no_counter():
     with pytest.raises(NoProvidersError):
-        decide(RoutingRequest("nonsense", strategy="load_balance"))
+        make_routing_decision(RoutingRequest("nonsense", strategy="load_balance"))
     assert rotation.peek_turn("nonsense") == 1

@@ -102,7 +102,7 @@ def get_available_candidates(strategy, candidates, turn=0):
 @given(candidates=candidate_lists())
 def test_healthy_candidates_come_first(strategy, candidates):
     healthy = [
-        candidate.is_healthy
+        candidate.has_good_health
         for candidate in get_available_candidates(strategy, candidates)
     ]
 
@@ -113,14 +113,14 @@ def test_healthy_candidates_come_first(strategy, candidates):
 def test_load_balance_picks_only_healthy_if_available(candidates, turn):
     available = get_available_candidates("load_balance", candidates, turn)
 
-    if any(candidate.is_healthy for candidate in available):
-        assert available[0].is_healthy
+    if any(candidate.has_good_health for candidate in available):
+        assert available[0].has_good_health
 
 
 def split_by_health(candidates):
     """Return two lists: the healthy candidates and the others."""
     return [
-        [candidate for candidate in candidates if candidate.is_healthy is healthy]
+        [candidate for candidate in candidates if candidate.has_good_health is healthy]
         for healthy in (True, False)
     ]
 
@@ -238,8 +238,8 @@ def test_poorer_health_lowers_priority_score():
 
 def test_unknown_load_counts_as_zero():
     assert (
-        make_candidate(load=None).weight
-        == make_candidate(load=0.0).weight
+        make_candidate(load=None).rotation_weight
+        == make_candidate(load=0.0).rotation_weight
         == 100 / 0.01
     )
     assert get_ids(
@@ -255,9 +255,9 @@ def test_unknown_load_counts_as_zero():
 
 
 def test_weight_is_priority_divided_by_load_and_positive():
-    assert make_candidate(priority=100, load=0.5).weight == 200
-    assert make_candidate(priority=0, load=1.0).weight == 1
-    assert make_candidate(priority=0, load=0.0).weight == 100
+    assert make_candidate(priority=100, load=0.5).rotation_weight == 200
+    assert make_candidate(priority=0, load=1.0).rotation_weight == 1
+    assert make_candidate(priority=0, load=0.0).rotation_weight == 100
 
 
 def test_explanation_of_priority_contains_formula():
@@ -295,7 +295,7 @@ def test_shares_of_turns_approximate_weights(weights, start):
         make_candidate(f"{n}", priority=priority, load=load)
         for n, (priority, load) in enumerate(weights)
     ]
-    total = sum(candidate.weight for candidate in candidates)
+    total = sum(candidate.rotation_weight for candidate in candidates)
     picks = Counter(
         get_order("load_balance", candidates, turn)[0].id
         for turn in range(start, start + TURNS)
@@ -303,7 +303,7 @@ def test_shares_of_turns_approximate_weights(weights, start):
 
     for candidate in candidates:
         assert picks[candidate.id] / TURNS == pytest.approx(
-            candidate.weight / total, abs=0.01
+            candidate.rotation_weight / total, abs=0.01
         )
 
 

@@ -155,9 +155,9 @@ def test_version_filter_matches_exactly(viewer):
 def test_status_filter_returns_matching_providers(viewer, status):
     registrations = {
         "active": RegistrationFactory(),
-        "inactive": RegistrationFactory(intent="inactive"),
+        "inactive": RegistrationFactory(desired_state="inactive"),
         "unhealthy": RegistrationFactory(entry__status=Status.OFFLINE),
-        "draining": RegistrationFactory(intent="draining"),
+        "draining": RegistrationFactory(desired_state="draining"),
     }
     (capability,) = list_capabilities(viewer, status=status)["capabilities"]
 
@@ -211,11 +211,15 @@ def test_own_health_check_does_not_override_deprecated_agent(viewer):
     }
 
 
-@pytest.mark.parametrize("intent", ["inactive", "draining"])
-def test_inactive_or_draining_status_is_independent_of_agent_status(viewer, intent):
-    registration = RegistrationFactory(intent=intent, entry__status=Status.OFFLINE)
+@pytest.mark.parametrize("desired_state", ["inactive", "draining"])
+def test_inactive_or_draining_status_is_independent_of_agent_status(
+    viewer, desired_state
+):
+    registration = RegistrationFactory(
+        desired_state=desired_state, entry__status=Status.OFFLINE
+    )
 
-    assert get_registration_ids(viewer, status=intent) == {
+    assert get_registration_ids(viewer, status=desired_state) == {
         "data-analysis": [registration.pk]
     }
     assert get_registration_ids(viewer, status="unhealthy") == {}
@@ -223,7 +227,7 @@ def test_inactive_or_draining_status_is_independent_of_agent_status(viewer, inte
 
 def test_combined_filters_omit_capabilities_without_matches(viewer):
     registration = RegistrationFactory(version="2.0.0")
-    RegistrationFactory(version="2.0.0", intent="inactive")
+    RegistrationFactory(version="2.0.0", desired_state="inactive")
     RegistrationFactory(capability="web-search")
     query = {"version": "2.0.0", "status": "active"}
 

@@ -74,7 +74,7 @@ def test_concurrent_register_and_unregister_return_expected_statuses():
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_registrations_replace_drained_registration_once():
     _, token = AuthToken.objects.create(UserFactory(role="Editor"))
-    drained = RegistrationFactory(intent="draining", drain_until=timezone.now())
+    drained = RegistrationFactory(desired_state="draining", drain_until=timezone.now())
     with ThreadPoolExecutor(20) as pool:
         arguments = [token] * 20, [drained.agent_id] * 20
         responses = list(pool.map(register_in_thread, *arguments))

@@ -85,10 +85,10 @@ def test_capability_is_healthy_with_two_thirds_healthy_providers(
     assert body["total_providers"] == item["total_providers"] == len(states)
 
 
-@pytest.mark.parametrize("intent", ["inactive", "draining"])
-def test_inactive_or_draining_provider_counts_as_not_healthy(viewer, intent):
+@pytest.mark.parametrize("desired_state", ["inactive", "draining"])
+def test_inactive_or_draining_provider_counts_as_not_healthy(viewer, desired_state):
     RegistrationFactory()
-    RegistrationFactory(intent=intent)
+    RegistrationFactory(desired_state=desired_state)
     body = get_health(viewer)
 
     assert (body["healthy_providers"], body["total_providers"]) == (1, 2)
@@ -97,7 +97,7 @@ def test_inactive_or_draining_provider_counts_as_not_healthy(viewer, intent):
 
 
 def test_capability_with_only_inactive_providers_is_unhealthy(viewer):
-    RegistrationFactory(intent="inactive")
+    RegistrationFactory(desired_state="inactive")
 
     assert get_health(viewer)["overall_health"] == "unhealthy"
     assert get_overall_health(viewer)["overall_health"] == "unhealthy"

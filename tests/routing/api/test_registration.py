@@ -234,7 +234,8 @@ def test_health_check_url_with_private_address_returns_400(editor, url):
     response = register(editor, health_check_url=url)
     body = assert_error_response(response, 400, "INVALID_BODY")
 
-    assert "public address" in str(body["details"])
+    message = "The URL must not point to a private or loopback address."
+    assert body["details"]["errors"] == {"health_check_url": [message]}
 
 
 def test_health_check_url_in_allowed_network_is_accepted(editor, settings):

@@ -190,8 +190,8 @@ def providers_in_every_state(db):
     create_registration("Degraded", priority=1, status=Status.DEGRADED)
     create_registration("Unknown", priority=1, status=Status.UNKNOWN)
     create_registration("Offline", priority=40, status=Status.OFFLINE)
-    create_registration("Inactive", priority=30, intent="inactive")
-    create_registration("Draining", priority=20, intent="draining")
+    create_registration("Inactive", priority=30, desired_state="inactive")
+    create_registration("Draining", priority=20, desired_state="draining")
 
 
 def test_providers_without_traffic_are_left_out(viewer, providers_in_every_state):
@@ -240,9 +240,9 @@ def test_provider_health_is_independent_of_status(viewer, providers_in_every_sta
     }
 
 
-@pytest.mark.parametrize("intent", ["active", "inactive", "draining"])
-def test_unhealthy_providers_give_empty_list_with_totals(viewer, intent):
-    create_registration("Offline", status=Status.OFFLINE, intent=intent)
+@pytest.mark.parametrize("desired_state", ["active", "inactive", "draining"])
+def test_unhealthy_providers_give_empty_list_with_totals(viewer, desired_state):
+    create_registration("Offline", status=Status.OFFLINE, desired_state=desired_state)
 
     assert get_decision(viewer) == {
         "capability": "data-analysis",

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from routing.cleanup import remove_drained
+from routing.cleanup import remove_drained_registrations
 from routing.models import CapabilityRegistration
 from tests.api_errors import assert_error_response
 from tests.routing.api.requests import (
@@ -128,9 +128,9 @@ def test_drained_registration_is_removed_after_drain_seconds(editor, settings):
     assert (
         timedelta(0) < registration.drain_until - timezone.now() <= timedelta(seconds=5)
     )
-    assert remove_drained() == 0
+    assert remove_drained_registrations() == 0
     expire_drain()
-    assert remove_drained() == 1
+    assert remove_drained_registrations() == 1
     assert not CapabilityRegistration.objects.exists()
 
 
@@ -160,7 +160,7 @@ def test_drained_capability_can_be_registered_again(editor, is_deleted):
     unregister(editor, registration, "?drain=true")
     expire_drain()
     if is_deleted:
-        remove_drained()
+        remove_drained_registrations()
     response = register(editor, registration.entry)
 
     assert response.status_code == 201

@@ -54,7 +54,10 @@ def get_capability_names(response):
 
 
 def submit_change(client, registration, **fields):
-    values = {"priority": registration.priority, "intent": registration.intent} | fields
+    values = {
+        "priority": registration.priority,
+        "desired_state": registration.desired_state,
+    } | fields
     form = {f"{registration.pk}-{name}": value for name, value in values.items()}
     return client.post(f"/registry/{registration.pk}/change", form, follow=True)
 
@@ -75,7 +78,7 @@ def providers():
         "slow": slow,
         "offline": create_registration("Offline", Status.OFFLINE, priority=900),
         "draining": create_registration(
-            "Draining", priority=500, intent=DesiredState.DRAINING
+            "Draining", priority=500, desired_state=DesiredState.DRAINING
         ),
     }
 
@@ -295,7 +298,10 @@ def test_invalid_metadata_filter_is_shown_as_form_error(
 def test_update_redirects_to_previewed_strategy(editor_client, providers):
     registration = providers["fast"]
     url = f"/registry/{registration.pk}/change?strategy=load_balance"
-    data = {f"{registration.pk}-priority": 7, f"{registration.pk}-intent": "draining"}
+    data = {
+        f"{registration.pk}-priority": 7,
+        f"{registration.pk}-desired_state": "draining",
+    }
     response = editor_client.post(url, data, follow=True)
 
     assert response.redirect_chain == [(f"{CAPABILITY_URL}?strategy=load_balance", 302)]
@@ -311,15 +317,17 @@ def test_get_of_change_url_redirects_to_index(editor_client, providers):
 
 def test_editor_updates_priority_and_status(editor_client, providers):
     registration = providers["fast"]
-    response = submit_change(editor_client, registration, priority=7, intent="inactive")
+    response = submit_change(
+        editor_client, registration, priority=7, desired_state="inactive"
+    )
     assert response.redirect_chain == [(CAPABILITY_URL, 302)]
-    assert "Fast was updated." in get_text(response)
+    assert "The registration of Fast was updated." in get_text(response)
     registration.refresh_from_db()
-    assert (registration.priority, registration.intent) == (7, "inactive")
+    assert (registration.priority, registration.desired_state) == (7, "inactive")
 
-    submit_change(editor_client, registration, intent="active")
+    submit_change(editor_client, registration, desired_state="active")
     registration.refresh_from_db()
-    assert registration.intent == "active"
+    assert registration.desired_state == "active"
 
 
 @pytest.mark.parametrize("priority", ["-1", "1001", "", "many", "1e3"])
@@ -335,7 +343,9 @@ def test_invalid_priority_changes_nothing_and_shows_error(
 
 
 def test_unhealthy_status_cannot_be_set(editor_client, providers):
-    response = submit_change(editor_client, providers["fast"], intent="unhealthy")
+    response = submit_change(
+        editor_client, providers["fast"], desired_state="unhealthy"
+    )
 
     assert "Status: Select a valid choice" in get_text(response)
 
@@ -347,11 +357,11 @@ def test_saving_priority_does_not_cancel_draining(editor_client):
     service.unregister(registration, drain=True)
     page = editor_client.get(CAPABILITY_URL).content.decode()
     assert '<option value="draining" selected>' in page
-    stale.intent = DesiredState.DRAINING
+    stale.desired_state = DesiredState.DRAINING
     submit_change(editor_client, stale, priority=9)
 
     registration.refresh_from_db()
-    assert (registration.priority, registration.intent) == (9, "draining")
+    assert (registration.priority, registration.desired_state) == (9, "draining")
     assert registration.drain_until is not None
 
 

@@ -1,1 +1,1 @@
-"""Benchmarks that print ratios within one run; they are not timed tests."""
+"""Benchmarks. Their results are ratios of times that were measured in the same run."""

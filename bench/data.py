@@ -20,10 +20,10 @@ from catalog.search.indexer import index_entries
 
 from .words import SEED, Words
 
-PER_AGENT = 10
+CAPABILITIES_PER_AGENT = 10
 BATCH_SIZE = 500
 # 72 % of the entries are reachable.
-STATUSES = [Status.ACTIVE, Status.DEGRADED, Status.OFFLINE, Status.UNKNOWN]
+ENTRY_STATUSES = [Status.ACTIVE, Status.DEGRADED, Status.OFFLINE, Status.UNKNOWN]
 STATUS_WEIGHTS = [62, 10, 20, 8]
 KINDS_BY_PROTOCOL = {
     "a2a": ["a2a.skill"] * 8 + ["a2a.interface", "agent.feature"],
@@ -33,19 +33,20 @@ KINDS_BY_PROTOCOL = {
 FAR_FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-def build(capabilities: int, builder: "CatalogBuilder") -> None:
+def build(capability_count: int, builder: "CatalogBuilder") -> None:
     """Fill an empty database and index it."""
-    agents = capabilities // PER_AGENT
+    agent_count = capability_count // CAPABILITIES_PER_AGENT
     Provider.objects.bulk_create(builder.providers)
-    for start in range(0, agents, BATCH_SIZE):
-        builder.write(range(start, min(start + BATCH_SIZE, agents)))
+    for start in range(0, agent_count, BATCH_SIZE):
+        end = min(start + BATCH_SIZE, agent_count)
+        builder.create_agents(range(start, end))
     with transaction.atomic():
         index_entries(CatalogEntry.objects.all())
     vacuum()
 
 
 def vacuum() -> None:
-    """Do what autovacuum would do a minute later."""
+    """Update the statistics of PostgreSQL, as autovacuum does some time later."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
@@ -70,8 +71,8 @@ class CatalogBuilder:
         return " ".join(self.words.draw(count)).title()
 
     @transaction.atomic
-    def write(self, numbers: range) -> None:
-        agent_types = [self.build_agent_type(n) for n in numbers]
+    def create_agents(self, agent_numbers: range) -> None:
+        agent_types = [self.build_agent_type(n) for n in agent_numbers]
         capabilities = [
             capability
             for agent_type in agent_types
@@ -105,7 +106,7 @@ class CatalogBuilder:
             display_name=self.build_title(2),
             description=" ".join(self.words.draw(12)),
             categories=self.words.draw(2),
-            status=self.random.choices(STATUSES, STATUS_WEIGHTS)[0],
+            status=self.random.choices(ENTRY_STATUSES, STATUS_WEIGHTS)[0],
             source=Source.IMPORT,
             latency_ms=self.random.randint(5, 900),
             next_probe_at=FAR_FUTURE,

@@ -22,7 +22,7 @@ from agentlens.start import prepare_database  # noqa: E402
 from catalog import search  # noqa: E402
 from catalog.models import SearchRow  # noqa: E402
 
-from . import data, plain  # noqa: E402
+from . import data, unindexed_search  # noqa: E402
 from .queries import LIMIT, BenchQuery, build_queries  # noqa: E402
 from .timing import Times, measure_call  # noqa: E402
 
@@ -51,7 +51,7 @@ def measure_search(queries: list[BenchQuery]) -> dict[str, Times]:
         search_queries = iter(family * NAIVE_CALLS * INDEXED_CALLS)
         deadline = time.perf_counter() + FAMILY_SECONDS
         for query in (family * NAIVE_CALLS)[:NAIVE_CALLS]:
-            times["naive"].append(measure_call(plain.run_naive_query, query))
+            times["naive"].append(measure_call(unindexed_search.run_naive_query, query))
             times["indexed"] += [
                 measure_call(run_search, next(search_queries))
                 for _ in range(INDEXED_CALLS)
@@ -80,7 +80,7 @@ def main(size: int) -> dict:
     prepare_database()
     log_duration("build and index", data.build, size, data.CatalogBuilder())
     queries = build_queries(size)
-    scan = log_duration("read all rows", plain.Scan)
+    scan = log_duration("read all rows", unindexed_search.Scan)
     expected = [scan.search(query) for query in queries]
     del scan
     results = log_duration("run all queries", list, map(run_search, queries))

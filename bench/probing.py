@@ -34,23 +34,23 @@ from catalog.models import (  # noqa: E402
 )
 
 from . import data  # noqa: E402
-from .farm import build_endpoint, run_farm  # noqa: E402
+from .http_server import AGENTLENS_APPLICATION, HTTPClient, build_path, run_server  # noqa: E402
 from .measure import create_token, log_duration  # noqa: E402
 from .queries import BenchQuery, draw_queries  # noqa: E402
-from .served import PRODUCT, Client, build_path, run_server  # noqa: E402
+from .simulated_agents import build_endpoint, run_simulated_agents  # noqa: E402
 from .timing import Times, measure_call  # noqa: E402
 
 ENTRIES, FEW_ENTRIES = 10_000, 1_000
 # Only the few entries have capabilities, so the search has its smallest size.
-CAPABILITIES = FEW_ENTRIES * data.PER_AGENT
+SEARCHABLE_CAPABILITIES = FEW_ENTRIES * data.CAPABILITIES_PER_AGENT
 # Rounds with and without probing. Each lasts for seconds, because the prober claims
 # entries about once per second.
-ROUNDS, REQUESTS, WARM_UP_REQUESTS = 2, 300, 30
+ROUNDS, REQUESTS_PER_ROUND, WARM_UP_REQUESTS = 2, 300, 30
 SETTLE_SECONDS = 1.0
 COMMAND = [sys.executable, "-m", "agentlens.cli", "probe"]
 
 
-class FarmCatalogBuilder(data.CatalogBuilder):
+class SimulatedCatalogBuilder(data.CatalogBuilder):
     """Builds entries of the simulated agents, all active."""
 
     def __init__(self, port: int) -> None:
@@ -75,11 +75,11 @@ class FarmCatalogBuilder(data.CatalogBuilder):
 
 
 def build(port: int) -> None:
-    builder = FarmCatalogBuilder(port)
-    data.build(CAPABILITIES, builder)
+    builder = SimulatedCatalogBuilder(port)
+    data.build(SEARCHABLE_CAPABILITIES, builder)
     builder.without_capabilities = True
     for start in range(FEW_ENTRIES, ENTRIES, data.BATCH_SIZE):
-        builder.write(range(start, start + data.BATCH_SIZE))
+        builder.create_agents(range(start, start + data.BATCH_SIZE))
     # The first probe of an hour inserts a row, the other fifty-nine update it.
     hour = truncate_to_hour(timezone.now())
     HealthHour.objects.bulk_create(
@@ -97,9 +97,14 @@ def measure_round() -> dict:
     probed = CatalogEntry.objects.filter(
         last_probed_at__isnull=False, status=Status.ACTIVE
     )
-    counts = {probed.count(), ProbeResult.objects.count()}
-    is_correct = counts == {ENTRIES} and output == f"Probes made: {ENTRIES}"
-    difference = f"a round of {ENTRIES}: {output}, {counts} stored"
+    probed_count, result_count = probed.count(), ProbeResult.objects.count()
+    is_correct = (
+        probed_count == result_count == ENTRIES and output == f"Probes made: {ENTRIES}"
+    )
+    difference = (
+        f"a round of {ENTRIES} entries: {output!r}, but {probed_count} entries are"
+        f" active and probed, and {result_count} results are stored"
+    )
     return {
         "entries": ENTRIES,
         "interval": settings.AGENTLENS_PROBE_INTERVAL,
@@ -128,14 +133,14 @@ def schedule_probes(count: int) -> None:
         entries.update(next_probe_at=now + timedelta(seconds=n))
 
 
-def measure_requests(client: Client, count: int) -> dict:
+def measure_requests(client: HTTPClient, count: int) -> dict:
     """Measure the same queries with and without probing, in the same processes."""
     measurement = Measurement(client, count)
-    queries = draw_queries(CAPABILITIES, ROUNDS * REQUESTS)
+    queries = draw_queries(SEARCHABLE_CAPABILITIES, ROUNDS * REQUESTS_PER_ROUND)
     for query in queries[:WARM_UP_REQUESTS]:
         client.get(build_path(query))
     for n in range(ROUNDS):
-        round_queries = queries[n * REQUESTS : (n + 1) * REQUESTS]
+        round_queries = queries[n * REQUESTS_PER_ROUND : (n + 1) * REQUESTS_PER_ROUND]
         # Alternate which of the two comes first.
         measures = (measurement.measure_probing, measurement.measure_idle)
         for measure in measures[:: -1 if n % 2 else 1]:
@@ -145,7 +150,7 @@ def measure_requests(client: Client, count: int) -> dict:
 
 
 class Measurement:
-    def __init__(self, client: Client, count: int) -> None:
+    def __init__(self, client: HTTPClient, count: int) -> None:
         self.client, self.count = client, count
         self.times: dict[str, Times] = {"probing": [], "idle": []}
         self.probes, self.seconds = 0, 0.0
@@ -184,7 +189,7 @@ def measure_embedded(token: str, environment: dict[str, str], count: int) -> dic
     """Measure with a prober in the web process, which is the default."""
     postpone_all()
     environment = {**environment, "AGENTLENS_PROBER": "on"}
-    with run_server(PRODUCT, token, environment) as client:
+    with run_server(AGENTLENS_APPLICATION, token, environment) as client:
         return measure_requests(client, count)
 
 
@@ -192,7 +197,9 @@ def measure_separate(token: str, environment: dict[str, str]) -> dict:
     """Measure with a prober in a separate process, and none in the web process."""
     postpone_all()
     with ExitStack() as running:
-        client = running.enter_context(run_server(PRODUCT, token, environment))
+        client = running.enter_context(
+            run_server(AGENTLENS_APPLICATION, token, environment)
+        )
         running.enter_context(run_prober(environment))
         return measure_requests(client, ENTRIES)
 
@@ -200,7 +207,7 @@ def measure_separate(token: str, environment: dict[str, str]) -> dict:
 def main() -> dict:
     prepare_database()
     token, environment = create_token("Viewer"), dict(os.environ)
-    with run_farm() as port:
+    with run_simulated_agents() as port:
         log_duration("build", build, port)
         return {
             **log_duration("one round", measure_round),

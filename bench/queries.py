@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from .words import COMMON, LETTERS, PAIRS, RARE, SEED, SPELLINGS, UNCOMMON
+from .words import COMMON, LETTERS, OTHER_SPELLINGS, PAIRS, RARE, SEED, UNCOMMON
 
 LIMIT = 50
 
@@ -43,19 +43,26 @@ FAMILIES = list(WEIGHTS)
 SELECTIVE = ["1 %", "0.01 %"]
 
 
-def build_queries(capabilities: int) -> list[BenchQuery]:
+def build_queries(capability_count: int) -> list[BenchQuery]:
     """Return several queries of every family, so that caching one does not matter."""
-    texts = {
+    texts_by_family = {
         "20 %": COMMON,
         "1 %": UNCOMMON,
         "0.01 %": RARE,
-        "two words": [f"{a} {b}" for a, b in zip(COMMON * 2, UNCOMMON, strict=False)],
-        "other spelling": SPELLINGS.values(),
+        "two words": [
+            f"{common} {uncommon}"
+            for common, uncommon in zip(COMMON * 2, UNCOMMON, strict=False)
+        ],
+        "other spelling": OTHER_SPELLINGS.values(),
         "nothing": [f"{word}ishly" for word in RARE[:5]],
         "two letters, rare": PAIRS,
         "one letter, common": LETTERS,
     }
-    queries = [BenchQuery(family, q) for family, qs in texts.items() for q in qs]
+    queries = [
+        BenchQuery(family, text)
+        for family, texts in texts_by_family.items()
+        for text in texts
+    ]
     queries += [
         BenchQuery("everything"),
         BenchQuery("by agent", sort="agentName_asc"),
@@ -64,15 +71,15 @@ def build_queries(capabilities: int) -> list[BenchQuery]:
     kinds = ["a2a.skill", "mcp.tool", "mcp.resource", "mcp.prompt"]
     queries += [BenchQuery("one kind", kind=kind) for kind in kinds]
     # Up to two thirds of all capabilities, which is near the end of the list.
-    offsets = [capabilities * n // 30 for n in range(11, 20)]
+    offsets = [capability_count * n // 30 for n in range(11, 20)]
     queries += [BenchQuery("deep offset", offset=offset) for offset in offsets]
     return queries
 
 
-def draw_queries(capabilities: int, count: int) -> list[BenchQuery]:
+def draw_queries(capability_count: int, count: int) -> list[BenchQuery]:
     random = Random(SEED)  # noqa: S311
     by_family: dict[str, list[BenchQuery]] = {family: [] for family in FAMILIES}
-    for query in build_queries(capabilities):
+    for query in build_queries(capability_count):
         by_family[query.family].append(query)
     families = random.choices(FAMILIES, list(WEIGHTS.values()), k=count)
     return [random.choice(by_family[family]) for family in families]

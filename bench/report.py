@@ -7,8 +7,10 @@ from statistics import median, quantiles
 
 from .queries import FAMILIES, SELECTIVE, WEIGHTS, build_queries
 
-Sizes = dict[str, dict]
-SIGNS = {">=": ge, "<=": le}
+ResultsBySize = dict[str, dict]
+# The keys are pairs of a database and a benchmark.
+ResultsByBenchmark = dict[tuple[str, str], dict]
+COMPARISONS = {">=": ge, "<=": le}
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,17 +18,19 @@ class Ratio:
     database: str
     name: str
     value: float
-    sign: str = ""
+    # How the value must compare to the goal, "" without a goal.
+    comparison: str = ""
     goal: float = 0
 
     @property
     def verdict(self) -> str:
-        if not self.sign:
+        if not self.comparison:
             return "(no goal)"
-        return "met" if SIGNS[self.sign](self.value, self.goal) else "MISSED"
+        is_met = COMPARISONS[self.comparison](self.value, self.goal)
+        return "met" if is_met else "MISSED"
 
     def __str__(self) -> str:
-        goal = f"{self.sign} {self.goal:g}" if self.sign else ""
+        goal = f"{self.comparison} {self.goal:g}" if self.comparison else ""
         cells = (self.database, self.name, f"{self.value:.3g}", goal, self.verdict)
         return f"| {' | '.join(cells)} |"
 
@@ -43,10 +47,9 @@ def p95(times: list[float]) -> float:
     return quantiles(times, n=20, method="inclusive")[-1] if times[1:] else times[0]
 
 
-Parts = dict[tuple[str, str], dict]
-
-
-def print_report(results: dict[str, Sizes], parts: Parts) -> int:
+def print_report(
+    results: dict[str, ResultsBySize], benchmarks: ResultsByBenchmark
+) -> int:
     print(
         "\nTimes are in ms, p50 / p95. They depend on the machine; compare the ratios."
     )
@@ -54,32 +57,40 @@ def print_report(results: dict[str, Sizes], parts: Parts) -> int:
         for size, result in sizes.items():
             print(f"\n## {database}, {size}: {result['rows']:,} searchable rows\n")
             print("\n".join(build_search_table(result)))
-    for (database, part), result in parts.items():
-        print(f"\n## {database}, {part}\n")
-        print("\n".join(TABLES[part](result)))
+    for (database, benchmark), result in benchmarks.items():
+        print(f"\n## {database}, {benchmark}\n")
+        print("\n".join(TABLES[benchmark](result)))
     print("\n## Ratios, within this run\n")
     print("| Database | Ratio | Measured | Goal | |\n|---|---|---|---|---|")
     for database, sizes in results.items():
         print("\n".join(map(str, build_search_ratios(database, sizes))))
-    for (database, part), result in parts.items():
-        print("\n".join(map(str, RATIOS[part](database, result))))
-    differences = list(iter_differences(results, parts))
+    for (database, benchmark), result in benchmarks.items():
+        print("\n".join(map(str, RATIOS[benchmark](database, result))))
+    differences = list(iter_differences(results, benchmarks))
     print("\n".join(build_verdict(results, differences)))
     return 1 if differences else 0
 
 
-def iter_differences(results: dict[str, Sizes], parts: Parts) -> Iterator[str]:
+def iter_differences(
+    results: dict[str, ResultsBySize], benchmarks: ResultsByBenchmark
+) -> Iterator[str]:
     measured = {
-        (d, size): r for d, sizes in results.items() for size, r in sizes.items()
+        (database, size): result
+        for database, sizes in results.items()
+        for size, result in sizes.items()
     }
-    for (database, name), result in (measured | parts).items():
+    for (database, name), result in (measured | benchmarks).items():
         for difference in result["differences"]:
             yield f"{database}, {name}: {difference}"
 
 
-def build_verdict(results: dict[str, Sizes], differences: list[str]) -> Iterator[str]:
+def build_verdict(
+    results: dict[str, ResultsBySize], differences: list[str]
+) -> Iterator[str]:
     count = sum(
-        2 * len(r["expected"]) for sizes in results.values() for r in sizes.values()
+        2 * len(result["expected"])
+        for sizes in results.values()
+        for result in sizes.values()
     )
     yield f"\nCompared {count} results with a full scan, and the stored results of"
     yield "a round of probes with the expected ones:"
@@ -88,19 +99,20 @@ def build_verdict(results: dict[str, Sizes], differences: list[str]) -> Iterator
 
 
 def build_search_table(result: dict) -> Iterator[str]:
-    totals = [[query.family, r["total"]] for query, r in zip_expected(result)]
+    totals = [
+        [query.family, expected["total"]] for query, expected in zip_expected(result)
+    ]
     yield "| Family | of 100 | matches | in process | naive, p50 | HTTP |"
     yield "|---|---|---|---|---|---|"
     for family in FAMILIES:
-        indexed, plain, served = (
-            get_family_times(result[target], family)
-            for target in ("indexed", "naive", "http")
-        )
+        indexed = get_family_times(result["indexed"], family)
+        naive = get_family_times(result["naive"], family)
+        http = get_family_times(result["http"], family)
         matches = median(get_family_times(totals, family))
         yield (
             f"| {family} | {WEIGHTS[family]} | {matches:g}"
-            f" | {median(indexed):.2f} / {p95(indexed):.2f} | {median(plain):.0f}"
-            f" | {median(served):.2f} / {p95(served):.2f} |"
+            f" | {median(indexed):.2f} / {p95(indexed):.2f} | {median(naive):.0f}"
+            f" | {median(http):.2f} / {p95(http):.2f} |"
         )
     for target, label in LABELS.items():
         if target in result:
@@ -119,24 +131,26 @@ LABELS = {
 }
 
 
-def build_search_ratios(database: str, sizes: Sizes) -> Iterator[Ratio]:
+def build_search_ratios(database: str, sizes: ResultsBySize) -> Iterator[Ratio]:
     small = {target: get_times(sizes["10k"][target]) for target in LABELS}
     if large := sizes.get("100k"):
         for family in [*SELECTIVE, "two letters, rare"]:
-            naive, indexed = (
-                median(get_family_times(large[k], family)) for k in ("naive", "indexed")
-            )
-            goal = (">=", 50) if family in SELECTIVE else ()
+            naive = median(get_family_times(large["naive"], family))
+            indexed = median(get_family_times(large["indexed"], family))
             name = f"search {family} at 100k: naive / indexed"
-            yield Ratio(database, name, naive / indexed, *goal)
+            if family in SELECTIVE:
+                yield Ratio(database, name, naive / indexed, comparison=">=", goal=50)
+            else:
+                yield Ratio(database, name, naive / indexed)
     for size, goal in {"100k": 2.5, "1M": 6}.items():
         if size in sizes:
             value = p95(get_times(sizes[size]["http"])) / p95(small["http"])
-            yield Ratio(database, f"HTTP p95, {size} / 10k", value, "<=", goal)
+            name = f"HTTP p95, {size} / 10k"
+            yield Ratio(database, name, value, comparison="<=", goal=goal)
     for target in ("endpoint", "search"):
         value = median(small["http"]) / median(small[target])
         name = f"HTTP p50, 10k: endpoint / {LABELS[target]}"
-        yield Ratio(database, name, value, "<=", 2)
+        yield Ratio(database, name, value, comparison="<=", goal=2)
 
 
 PROBERS = {
@@ -154,7 +168,7 @@ def build_probing_table(result: dict) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for prober, label in PROBERS.items():
         measured = result[prober]
-        idle, probing = (get_times(measured[k]) for k in ("idle", "probing"))
+        idle, probing = get_times(measured["idle"]), get_times(measured["probing"])
         yield (
             f"| {label} | {measured['count']:,} | {measured['rate']:.0f}"
             f" | {median(idle):.2f} / {p95(idle):.2f}"
@@ -166,16 +180,20 @@ def build_probing_ratios(database: str, result: dict) -> Iterator[Ratio]:
     name = f"one prober: a round of {result['entries']:,} / the interval"
     yield Ratio(database, name, result["round"] / result["interval"])
     for prober, label in PROBERS.items():
-        idle, probing = (get_times(result[prober][k]) for k in ("idle", "probing"))
-        count = result[prober]["count"]
-        comparison = f"{count:,} entries, prober {label}: probing / idle"
+        measured = result[prober]
+        idle, probing = get_times(measured["idle"]), get_times(measured["probing"])
+        name = f"{measured['count']:,} entries, prober {label}: probing / idle"
         yield Ratio(
-            database, f"HTTP p95, {comparison}", p95(probing) / p95(idle), "<=", 1.3
+            database,
+            f"HTTP p95, {name}",
+            p95(probing) / p95(idle),
+            comparison="<=",
+            goal=1.3,
         )
-        yield Ratio(database, f"HTTP p50, {comparison}", median(probing) / median(idle))
+        yield Ratio(database, f"HTTP p50, {name}", median(probing) / median(idle))
 
 
-STRATEGIES = ("priority", "load_balance")
+MEASURED_STRATEGIES = ("priority", "load_balance")
 
 
 def build_routing_table(result: dict) -> Iterator[str]:
@@ -193,10 +211,10 @@ def build_routing_table(result: dict) -> Iterator[str]:
 
 def build_routing_ratios(database: str, result: dict) -> Iterator[Ratio]:
     idle = median(get_times(result["times"]["healthz"]))
-    for strategy in STRATEGIES:
+    for strategy in MEASURED_STRATEGIES:
         value = idle / median(get_times(result["times"][strategy]))
         name = f"decisions/s by {strategy} / healthz"
-        yield Ratio(database, name, value, ">=", 0.5)
+        yield Ratio(database, name, value, comparison=">=", goal=0.5)
 
 
 TABLES = {"probing": build_probing_table, "routing": build_routing_table}

@@ -24,15 +24,15 @@ from catalog.models import CatalogEntry, HealthHour, Status  # noqa: E402
 from routing.models import CapabilityRegistration, RequestSecond  # noqa: E402
 
 from . import data  # noqa: E402
+from .http_server import AGENTLENS_APPLICATION, HTTPClient, run_server  # noqa: E402
 from .measure import create_token, log_duration  # noqa: E402
 from .queries import BenchQuery  # noqa: E402
-from .served import PRODUCT, Client, run_server  # noqa: E402
 from .timing import measure_interleaved  # noqa: E402
 
-CAPABILITIES, PROVIDERS = 1_000, 10
-REQUESTS, SECONDS = 600, 60
+CAPABILITY_COUNT, PROVIDERS_PER_CAPABILITY = 1_000, 10
+REQUESTS_PER_TARGET, ROUTING_SECONDS = 600, 60
 # Outcomes in one report.
-OUTCOMES = 100
+OUTCOMES_PER_REPORT = 100
 # Every hundredth registration has a report for each second of the last hour.
 BUSY_INTERVAL, HOUR_SECONDS = 100, 3600
 REGISTRY_PATH = "/api/v1/registry/capabilities"
@@ -40,7 +40,7 @@ REGISTRY_PATH = "/api/v1/registry/capabilities"
 
 def build() -> list[str]:
     """Register ten of a thousand agents for each capability; return the IDs."""
-    data.build(CAPABILITIES * data.PER_AGENT, data.CatalogBuilder())
+    data.build(CAPABILITY_COUNT * data.CAPABILITIES_PER_AGENT, data.CatalogBuilder())
     CatalogEntry.objects.update(status=Status.ACTIVE, latency_ms=100)
     agents = list(CatalogEntry.objects.values_list("pk", flat=True))
     rng = random.Random(7)  # noqa: S311 - seeded
@@ -50,8 +50,8 @@ def build() -> list[str]:
             capability=f"capability-{n}",
             priority=rng.randint(1, 100),
         )
-        for n in range(CAPABILITIES)
-        for agent in rng.sample(agents, PROVIDERS)
+        for n in range(CAPABILITY_COUNT)
+        for agent in rng.sample(agents, PROVIDERS_PER_CAPABILITY)
     ]
     CapabilityRegistration.objects.bulk_create(registrations, batch_size=1000)
     log_duration("build history", build_history, registrations, agents)
@@ -79,13 +79,13 @@ def build_history(registrations: list[CapabilityRegistration], agents: list) -> 
     )
 
 
-def build_targets(client: Client, registration_ids: list[str]) -> dict:
+def build_targets(client: HTTPClient, registration_ids: list[str]) -> dict:
     rng = random.Random(11)  # noqa: S311
-    outcomes = [{"ok": True, "response_time_ms": n} for n in range(OUTCOMES)]
+    outcomes = [{"ok": True, "response_time_ms": n} for n in range(OUTCOMES_PER_REPORT)]
 
     def build_decision_target(strategy: str):
         def request_decision(_: BenchQuery) -> None:
-            name = f"capability-{rng.randrange(CAPABILITIES)}"
+            name = f"capability-{rng.randrange(CAPABILITY_COUNT)}"
             client.get(f"{REGISTRY_PATH}/{name}?routing_strategy={strategy}")
 
         return request_decision
@@ -106,11 +106,15 @@ def main() -> dict:
     prepare_database()
     registration_ids = log_duration("build", build)
     environment = {**os.environ, "AGENTLENS_WRITE_RATE": "1000000"}
-    with run_server(PRODUCT, create_token("Editor"), environment) as client:
+    with run_server(
+        AGENTLENS_APPLICATION, create_token("Editor"), environment
+    ) as client:
         targets = build_targets(client, registration_ids)
-        queries = {name: [BenchQuery(name)] * REQUESTS for name in targets}
-        times = log_duration("measure", measure_interleaved, targets, queries, SECONDS)
-    return {"times": times, "outcomes": OUTCOMES, "differences": []}
+        queries = {name: [BenchQuery(name)] * REQUESTS_PER_TARGET for name in targets}
+        times = log_duration(
+            "measure", measure_interleaved, targets, queries, ROUTING_SECONDS
+        )
+    return {"times": times, "outcomes": OUTCOMES_PER_REPORT, "differences": []}
 
 
 if __name__ == "__main__":

@@ -22,7 +22,10 @@ def measure_interleaved(
     queries: dict[str, list[BenchQuery]],
     seconds: float,
 ) -> dict[str, Times]:
-    """Call the targets in turn with their next query, until a list or the time ends."""
+    """Call the targets in turn, each with its next query, and return all times.
+
+    Stops when there are no more queries, or after the given seconds.
+    """
     times: dict[str, Times] = {name: [] for name in targets}
     deadline = time.perf_counter() + seconds
     for round_queries in zip(*(queries[name] for name in targets), strict=True):

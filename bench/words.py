@@ -20,13 +20,13 @@ RARE = (
 # Two letters that occur in no other word.
 PAIRS = "qz xq jx zq vq qj wq qk".split()
 # The spelling in the catalog and the spelling in the query.
-SPELLINGS = {"Łódź": "ŁÓDŹ", "Straße": "STRASSE", "İstanbul": "istanbul"}
+OTHER_SPELLINGS = {"Łódź": "ŁÓDŹ", "Straße": "STRASSE", "İstanbul": "istanbul"}
 LETTERS = "e a o i t".split()
 
 SHARES = (
     dict.fromkeys(COMMON, 0.2)
     | dict.fromkeys(UNCOMMON, 0.01)
-    | dict.fromkeys(SPELLINGS, 0.001)
+    | dict.fromkeys(OTHER_SPELLINGS, 0.001)
     | dict.fromkeys([*RARE, *(f"o{pair}en" for pair in PAIRS)], 0.0001)
 )
 STARTS = "b c d f g k l m n p r s t v br cl dr gr pl st tr".split()
@@ -48,7 +48,7 @@ class Words:
         words: set[str] = set()
         while len(words) < TAIL_SIZE:
             word = "".join(map(self.build_syllable, range(self.random.randint(2, 4))))
-            if not any(planted.lower() in word for planted in SHARES):
+            if not any(other.lower() in word for other in SHARES):
                 words.add(word)
         return words
 
@@ -59,6 +59,6 @@ class Words:
         return self.random.choices(self.tail, cum_weights=self.weights, k=count)
 
     def draw_fixed_share_words(self) -> list[str]:
-        """Return the planted words of one capability, drawn by their shares."""
+        """Return the words with a fixed share for one capability, drawn by share."""
         random = self.random.random
         return [word for word, share in SHARES.items() if random() < share]

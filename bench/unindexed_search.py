@@ -1,4 +1,7 @@
-"""The same results without an index: a naive query, and a scan in plain Python."""
+"""The same search without an index: a naive query, and a scan in plain Python."""
+
+from typing import NamedTuple
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -36,7 +39,7 @@ def get_listed_capabilities():
 
 
 def run_naive_query(query: BenchQuery) -> tuple[int, list]:
-    """Run three LIKEs over the joined tables: a count, then a page."""
+    """Search three columns with LIKE: count the rows, then read a page of them."""
     rows = get_listed_capabilities()
     if query.kind:
         rows = rows.filter(kind=query.kind)
@@ -47,6 +50,21 @@ def run_naive_query(query: BenchQuery) -> tuple[int, list]:
     return rows.count(), list(ordered[query.offset : query.offset + LIMIT])
 
 
+class ScanRow(NamedTuple):
+    """The sort keys, the primary key and the searchable text of a capability."""
+
+    name: str
+    kind: str
+    agent_name: str
+    agent_id: str
+    pk: UUID
+    text: str
+
+
+def get_agent_sort_key(row: ScanRow) -> tuple[str, str, str, str]:
+    return row.agent_name, row.agent_id, row.name, row.kind
+
+
 class Scan:
     """All listed capabilities in memory, sorted in each of the two orders."""
 
@@ -54,21 +72,22 @@ class Scan:
         names = ("kind", "name", "description", "properties", "agent_name", "agent_id")
         columns = ("pk", *(COLUMNS[name] for name in names))
         rows = [
-            normalize_row(row)
-            for row in get_listed_capabilities().values_list(*columns).iterator()
+            build_row(values)
+            for values in get_listed_capabilities().values_list(*columns).iterator()
         ]
         self.orders = {
             "name_asc": sorted(rows),
-            "agentName_asc": sorted(rows, key=lambda r: (r[2], r[3], r[0], r[1])),
+            "agentName_asc": sorted(rows, key=get_agent_sort_key),
         }
 
     def search(self, query: BenchQuery) -> dict:
         """Return the response that the endpoint must give."""
         kind, words = query.kind, parse_terms(query.q)
         keys = [
-            row[4]
+            row.pk
             for row in self.orders[query.sort]
-            if (not kind or row[1] == kind) and all(word in row[5] for word in words)
+            if (not kind or row.kind == kind)
+            and all(word in row.text for word in words)
         ]
         return {
             "total": len(keys),
@@ -76,12 +95,17 @@ class Scan:
         }
 
 
-def normalize_row(row: tuple) -> tuple:
-    """Return the sort keys, the primary key and the searchable text of a row."""
-    pk, kind, name, description, properties, agent_name, agent_id = row
+def build_row(values: tuple) -> ScanRow:
+    pk, kind, name, description, properties, agent_name, agent_id = values
     texts = [name, description, properties.get("title") or ""]
-    text = "\0".join(map(fold, [*texts, *properties.get("tags", [])]))
-    return fold(name), kind, fold(agent_name), str(agent_id), pk, text
+    return ScanRow(
+        name=fold(name),
+        kind=kind,
+        agent_name=fold(agent_name),
+        agent_id=str(agent_id),
+        pk=pk,
+        text="\0".join(map(fold, [*texts, *properties.get("tags", [])])),
+    )
 
 
 def fetch_items(keys: list) -> list[dict]:

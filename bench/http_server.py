@@ -16,12 +16,12 @@ from .queries import BenchQuery, build_queries, draw_queries
 from .timing import measure_interleaved
 
 TIMEOUT = 60
-REQUESTS, SECONDS = 600, 40
-PRODUCT = "agentlens.asgi:application"
-BARE = "bench.bare:application"
+SEARCH_REQUESTS, SECONDS_PER_SERVER = 600, 40
+AGENTLENS_APPLICATION = "agentlens.asgi:application"
+BARE_APPLICATION = "bench.bare_wsgi:application"
 
 
-class Client:
+class HTTPClient:
     def __init__(self, port: int, token: str) -> None:
         self.connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
         self.headers = {"Authorization": f"Bearer {token}"}
@@ -46,7 +46,7 @@ class Client:
 @contextmanager
 def run_server(
     application: str, token: str, environment: dict[str, str]
-) -> Iterator[Client]:
+) -> Iterator[HTTPClient]:
     """Run an application as `agentlens serve` does, on loopback, and yield a client."""
     port = find_free_port()
     command = [sys.executable, "-m", "uvicorn", application, "--port", str(port)]
@@ -55,7 +55,7 @@ def run_server(
     process = subprocess.Popen(command, env=environment)
     try:
         wait_until_listening(process, port)
-        client = Client(port, token)
+        client = HTTPClient(port, token)
         yield client
         client.connection.close()
     finally:
@@ -64,14 +64,17 @@ def run_server(
 
 
 def wait_until_listening(process: subprocess.Popen, port: int) -> None:
-    """Wait for the server; the bare one records all queries first, which takes long."""
+    """Wait until the server accepts connections; stop if it exits or takes too long.
+
+    The bare server records all queries before it starts to listen.
+    """
     deadline = time.monotonic() + TIMEOUT
     while process.poll() is None and time.monotonic() < deadline:
         try:
             return wait_for_port(port)
         except SystemExit:
             continue
-    raise SystemExit("The server did not start")
+    raise SystemExit(f"The server exited or did not start within {TIMEOUT} s")
 
 
 def build_path(query: BenchQuery) -> str:
@@ -85,7 +88,9 @@ def measure(database: dict[str, dict]) -> None:
     with ExitStack() as servers:
         for size, result in database.items():
             token, environment = result["token"], result["environment"]
-            client = servers.enter_context(run_server(PRODUCT, token, environment))
+            client = servers.enter_context(
+                run_server(AGENTLENS_APPLICATION, token, environment)
+            )
             targets[size] = lambda query, client=client: client.get(build_path(query))
             check_results(targets[size], result)
         result = database[smallest]
@@ -94,11 +99,13 @@ def measure(database: dict[str, dict]) -> None:
             "BENCH_TOKEN": result["token"],
             "BENCH_SIZE": str(result["size"]),
         }
-        bare = servers.enter_context(run_server(BARE, "", environment))
+        bare = servers.enter_context(run_server(BARE_APPLICATION, "", environment))
         targets |= build_bare_targets(bare, build_queries(result["size"]))
         sizes = {name: database.get(name, result)["size"] for name in targets}
-        queries = {name: draw_queries(size, REQUESTS) for name, size in sizes.items()}
-        times = measure_interleaved(targets, queries, SECONDS * len(targets))
+        queries = {
+            name: draw_queries(size, SEARCH_REQUESTS) for name, size in sizes.items()
+        }
+        times = measure_interleaved(targets, queries, SECONDS_PER_SERVER * len(targets))
     for size, result in database.items():
         result["http"] = times.pop(size)
     database[smallest] |= times
@@ -115,12 +122,12 @@ def check_results(target: Callable, result: dict) -> None:
 
 
 def build_bare_targets(
-    client: Client, queries: list[BenchQuery]
+    client: HTTPClient, queries: list[BenchQuery]
 ) -> dict[str, Callable]:
     """Return targets that request queries from the bare server by their number."""
     numbers = {query: n for n, query in enumerate(queries)}
 
-    def build_target(plan: str) -> Callable:
-        return lambda query: client.get(f"/?plan={plan}&n={numbers[query]}")
+    def build_target(recording: str) -> Callable:
+        return lambda query: client.get(f"/?recording={recording}&n={numbers[query]}")
 
-    return {plan: build_target(plan) for plan in ("endpoint", "search")}
+    return {name: build_target(name) for name in ("endpoint", "search")}

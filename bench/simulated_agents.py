@@ -1,6 +1,6 @@
 """Simulated agents: one process that responds on many loopback addresses.
 
-python -m bench.farm 8123
+python -m bench.simulated_agents 8123
 """
 
 import asyncio
@@ -34,10 +34,12 @@ async def serve(port: int) -> None:
 
 
 @contextmanager
-def run_farm() -> Iterator[int]:
+def run_simulated_agents() -> Iterator[int]:
     """Run the agents and yield the port of all their hosts."""
     port = find_free_port()
-    process = subprocess.Popen([sys.executable, "-m", "bench.farm", str(port)])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.simulated_agents", str(port)]
+    )
     try:
         wait_for_port(port)
         yield port

@@ -81,19 +81,22 @@ def build_path(query: BenchQuery) -> str:
     return f"/api/v1/capabilities?{urlencode(query.parameters)}"
 
 
-def measure(database: dict[str, dict]) -> None:
-    """Measure the servers of all sizes and the bare server of the smallest size."""
-    smallest = next(iter(database))
+def measure(results: dict[str, dict]) -> None:
+    """Add the times of HTTP requests to the results of one database, by size.
+
+    The bare server is measured with the smallest size only.
+    """
+    smallest = next(iter(results))
     targets: dict[str, Callable] = {}
     with ExitStack() as servers:
-        for size, result in database.items():
+        for size, result in results.items():
             token, environment = result["token"], result["environment"]
             client = servers.enter_context(
                 run_server(AGENTLENS_APPLICATION, token, environment)
             )
             targets[size] = lambda query, client=client: client.get(build_path(query))
             check_results(targets[size], result)
-        result = database[smallest]
+        result = results[smallest]
         environment = {
             **result["environment"],
             "BENCH_TOKEN": result["token"],
@@ -101,14 +104,14 @@ def measure(database: dict[str, dict]) -> None:
         }
         bare = servers.enter_context(run_server(BARE_APPLICATION, "", environment))
         targets |= build_bare_targets(bare, build_queries(result["size"]))
-        sizes = {name: database.get(name, result)["size"] for name in targets}
+        sizes = {name: results.get(name, result)["size"] for name in targets}
         queries = {
             name: draw_queries(size, SEARCH_REQUESTS) for name, size in sizes.items()
         }
         times = measure_interleaved(targets, queries, SECONDS_PER_SERVER * len(targets))
-    for size, result in database.items():
+    for size, result in results.items():
         result["http"] = times.pop(size)
-    database[smallest] |= times
+    results[smallest] |= times
 
 
 def check_results(target: Callable, result: dict) -> None:

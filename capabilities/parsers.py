@@ -50,8 +50,8 @@ class Parser(ABC):
     accepts_yaml_and_toml: bool = False
     # The source of entries registered from such definitions; "" for the default.
     source: str = ""
-    # The paths to report errors at, by the path of the same member in an A2A card. For
-    # members that are at the same path in both protocols, no item is needed.
+    # Records report errors at the paths that their members have in A2A cards. This maps
+    # such paths to those of this protocol, where they differ.
     reported_paths: Mapping[str, str] = {}
     # The content type under which the original bytes are served.
     media_type: str = "application/json"

@@ -267,7 +267,10 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
             if changes.pop(name, value) != value:
                 raise InvalidBody(f"{name} cannot be changed")
         if not changes:
-            raise InvalidBody("The body must contain at least one member to change")
+            raise InvalidBody(
+                "The body must contain at least one of version, priority, metadata,"
+                " health_check_url and status"
+            )
         try:
             service.update(registration, changes)
         except CapabilityRegistration.DoesNotExist as error:
@@ -333,12 +336,12 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
     )
     def report(self, request: Request, key: str) -> Response:
         """Report the outcomes of requests to a provider, and its current load."""
-        members = dict(get_validated_data(ReportSerializer(data=request.data)))
+        report = get_validated_data(ReportSerializer(data=request.data))
         outcomes = [
             RequestOutcome(outcome["ok"], outcome.get("response_time_ms"))
-            for outcome in members.pop("outcomes", [])
+            for outcome in report.get("outcomes", [])
         ]
-        gauges = members
+        gauges = {name: report[name] for name in report if name != "outcomes"}
         if not outcomes and not gauges:
             raise InvalidBody(
                 "The body must contain outcomes, concurrent_requests, queue_depth or"

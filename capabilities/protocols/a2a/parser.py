@@ -177,9 +177,10 @@ def read_interfaces(document: Document, problems: Problems) -> list[A2AInterface
 
 def iter_interfaces(document: Document, problems: Problems) -> Iterator[A2AInterface]:
     if is_v1(document):
-        for path, item in problems.iter_objects(document, "supportedInterfaces"):
-            warn_missing(item, ("protocolBinding", "protocolVersion"), problems, path)
-            yield read_interface(item, "protocolBinding", problems, path)
+        members = ("protocolBinding", "protocolVersion")
+        for path, interface in problems.iter_objects(document, "supportedInterfaces"):
+            warn_missing(interface, members, problems, path)
+            yield read_interface(interface, "protocolBinding", problems, path)
         return
     if document.get("supportedInterfaces"):
         problems.warning("$.supportedInterfaces", "should be a list; ignored")
@@ -188,9 +189,9 @@ def iter_interfaces(document: Document, problems: Problems) -> Iterator[A2AInter
         binding = problems.string(document, "preferredTransport") or "JSONRPC"
         name = shorten_url(url)
         yield A2AInterface(name=name, url=url, binding=binding, path="$.url")
-    for path, item in problems.iter_objects(document, "additionalInterfaces"):
-        warn_missing(item, ("transport",), problems, path)
-        yield read_interface(item, "transport", problems, path)
+    for path, interface in problems.iter_objects(document, "additionalInterfaces"):
+        warn_missing(interface, ("transport",), problems, path)
+        yield read_interface(interface, "transport", problems, path)
 
 
 def read_interface(
@@ -262,10 +263,10 @@ def read_skills(
 ) -> Iterator[A2ASkill]:
     if document.get("skills") is None:
         problems.error("$.skills", "must be a list of objects")
-    for path, item in problems.iter_objects(document, "skills"):
-        problems.warn_unknown(item, SKILL_MEMBERS, path)
-        warn_missing(item, ("id", "description", "tags"), problems, path)
-        yield read_skill(item, default_modes, problems, path)
+    for path, skill in problems.iter_objects(document, "skills"):
+        problems.warn_unknown(skill, SKILL_MEMBERS, path)
+        warn_missing(skill, ("id", "description", "tags"), problems, path)
+        yield read_skill(skill, default_modes, problems, path)
 
 
 def read_skill(

@@ -86,26 +86,26 @@ def read_schemes(document: Document, problems: Problems) -> Iterator[A2ASecurity
     schemes = problems.object(document, "securitySchemes")
     for key in schemes:
         path = member_path("$.securitySchemes", key)
-        item = problems.object(schemes, key, "$.securitySchemes")
+        definition = problems.object(schemes, key, "$.securitySchemes")
         known_members = SCHEME_MEMBERS | SCHEME_TYPES_BY_WRAPPER.keys()
-        problems.warn_unknown(item, known_members, path)
-        yield read_scheme(item, key, problems, path)
+        problems.warn_unknown(definition, known_members, path)
+        yield read_scheme(definition, key, problems, path)
 
 
 def read_scheme(
-    item: Document, key: str, problems: Problems, path: str
+    definition: Document, key: str, problems: Problems, path: str
 ) -> A2ASecurityScheme:
     """Return a scheme, read from the wrapper of revision 1.0 if there is one."""
-    wrappers = (name for name in SCHEME_TYPES_BY_WRAPPER if item.get(name) is not None)
-    wrapper = next(wrappers, "")
-    scheme, scheme_path = item, path
+    wrappers = SCHEME_TYPES_BY_WRAPPER.keys()
+    wrapper = next((name for name in wrappers if definition.get(name) is not None), "")
+    scheme, scheme_path = definition, path
     if wrapper:
-        scheme = problems.object(item, wrapper, path)
+        scheme = problems.object(definition, wrapper, path)
         scheme_path = member_path(path, wrapper)
         problems.warn_unknown(scheme, SCHEME_MEMBERS, scheme_path)
         scheme_type = SCHEME_TYPES_BY_WRAPPER[wrapper]
     else:
-        scheme_type = problems.string(item, "type", path).strip()
+        scheme_type = problems.string(definition, "type", path).strip()
     if not scheme_type:
         problems.warning(path, "has no security scheme type")
     elif scheme_type not in SCHEME_TYPES_BY_WRAPPER.values():
@@ -146,9 +146,9 @@ def to_field_name(name: str) -> str:
 
 
 def read_signatures(document: Document, problems: Problems) -> Iterator[A2ASignature]:
-    for path, item in problems.iter_objects(document, "signatures"):
-        problems.warn_unknown(item, SIGNATURE_MEMBERS, path)
-        protected = problems.string(item, "protected", path)
+    for path, signature in problems.iter_objects(document, "signatures"):
+        problems.warn_unknown(signature, SIGNATURE_MEMBERS, path)
+        protected = problems.string(signature, "protected", path)
         header = decode_protected_header(protected)
         algorithm = get_header_string(header, "alg")
         if not algorithm:
@@ -159,8 +159,8 @@ def read_signatures(document: Document, problems: Problems) -> Iterator[A2ASigna
             algorithm=algorithm or "unknown",
             key_id=get_header_string(header, "kid"),
             protected=protected,
-            signature=problems.string(item, "signature", path),
-            header=problems.object(item, "header", path) or None,
+            signature=problems.string(signature, "signature", path),
+            header=problems.object(signature, "header", path) or None,
             path=path,
         )
 

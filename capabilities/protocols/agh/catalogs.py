@@ -89,8 +89,8 @@ def read_catalog(
 def read_documents(items: list[Any], path: str) -> Iterator[CapabilityDocument]:
     """Yield each document; raises EnvelopeError if an ID is listed twice."""
     seen_ids = set[str]()
-    for n, item in enumerate(items):
-        item_path = f"{path}[{n}]"
+    for index, item in enumerate(items):
+        item_path = f"{path}[{index}]"
         document = read_capability_document(item, item_path)
         if document.received_digest:
             check_digest(document, item_path)

@@ -130,7 +130,7 @@ def gzip_reply(body: bytes) -> bytes:
 
 
 def never_respond(request: Request) -> Iterator[bytes]:
-    """Send nothing for 30 seconds, which is longer than any timeout in the tests."""
+    """Send nothing for 30 seconds or until the server is stopped."""
     for _ in range(600):
         time.sleep(0.05)
         yield b""

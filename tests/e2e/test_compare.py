@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 from catalog.registration.service import register
 from tests.factories import card_bytes
 
+from .pages import wait_in_page
+
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 
 MCP = {
@@ -27,6 +29,11 @@ AGUI = {
 }
 
 
+NAMES = ("Translator", "Notebook", "Painter")
+# Milliseconds between the last selection and its request.
+SEARCH_DELAY_MS = 250
+
+
 @pytest.fixture
 def three_entries():
     """Register an A2A agent, an MCP server and an AG-UI agent."""
@@ -40,6 +47,10 @@ def three_entries():
     ]
 
 
+def get_checkbox(page, name):
+    return page.get_by_role("checkbox", name=f"Compare {name}")
+
+
 def get_row(page, label):
     return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=label))
 
@@ -48,17 +59,14 @@ def get_row(page, label):
 def test_agents_of_three_protocols_are_compared(open_as, three_entries, javascript):
     page = open_as() if javascript else open_as(java_script_enabled=False)
     page.goto("/catalog")
-    for name in ("Translator", "Notebook", "Painter"):
-        page.get_by_role("checkbox", name=f"Compare {name}").check()
+    for count, name in enumerate(NAMES, 1):
+        get_checkbox(page, name).check()
         if javascript:
-            # Select the next agent while the request is running.
-            page.wait_for_timeout(300)
-    if javascript:
-        expect(page.locator(".compare-bar a")).to_have_count(3)
+            expect(page.locator(".compare-bar a")).to_have_count(count)
     page.get_by_role("button", name="Compare selected").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare agents")
-    for name in ("Translator", "Notebook", "Painter"):
+    for name in NAMES:
         expect(page.get_by_role("columnheader", name=name)).to_be_visible()
     # Sorted by name: Notebook, Painter, Translator.
     expect(get_row(page, "Streaming").first.get_by_role("cell")).to_have_text(
@@ -67,23 +75,70 @@ def test_agents_of_three_protocols_are_compared(open_as, three_entries, javascri
     assert re.fullmatch(r"(id=[0-9a-f-]{36}&?){3}", page.url.partition("?")[2])
 
 
-@pytest.mark.parametrize("gap", [100, 300, 700])
-def test_slow_response_does_not_undo_selection(open_as, three_entries, gap):
-    page = open_as()
+def open_and_hold_requests(open_as):
+    """Open the catalog with its clock paused; return the page and its requests.
+
+    The requests, newest first, wait until the test continues them.
+    """
+    page, routes = open_as(timezone_id="UTC"), []
+    page.clock.install(time=0)
     page.goto("/catalog")
+    page.clock.pause_at(60_000)
+    page.route("**/catalog?*", lambda route: routes.insert(0, route))
+    return page, routes
 
-    def delay(route):
-        page.wait_for_timeout(500)
-        route.continue_()
 
-    page.route("**/catalog?*", delay)
-    for name in ("Translator", "Notebook", "Painter"):
-        page.get_by_role("checkbox", name=f"Compare {name}").check()
-        page.wait_for_timeout(gap)
+def send_request(page, routes):
+    """Let the time pass after which the page sends a request for the selection."""
+    count = len(routes)
+    page.clock.run_for(SEARCH_DELAY_MS)
+    wait_in_page(page, lambda: len(routes) == count + 1)
 
+
+def expect_all_selected(page):
     expect(page.locator(".compare-bar a")).to_have_count(3)
-    for name in ("Translator", "Notebook", "Painter"):
-        expect(page.get_by_role("checkbox", name=f"Compare {name}")).to_be_checked()
+    for name in NAMES:
+        expect(get_checkbox(page, name)).to_be_checked()
+
+
+def test_agents_selected_in_quick_succession_are_sent_together(open_as, three_entries):
+    page, routes = open_and_hold_requests(open_as)
+    for name in NAMES:
+        get_checkbox(page, name).check()
+        page.clock.run_for(SEARCH_DELAY_MS - 1)
+    assert routes == []
+
+    send_request(page, routes)
+    page.clock.resume()
+    routes[0].continue_()
+    expect_all_selected(page)
+
+
+def test_request_for_next_selection_replaces_running_request(open_as, three_entries):
+    page, routes = open_and_hold_requests(open_as)
+    for name in NAMES:
+        get_checkbox(page, name).check()
+        send_request(page, routes)
+
+    page.clock.resume()
+    routes[0].continue_()
+    expect_all_selected(page)
+
+
+def test_outdated_response_does_not_undo_selection(open_as, three_entries):
+    """Each agent is selected before the response to the previous selection."""
+    page, routes = open_and_hold_requests(open_as)
+    for name in NAMES:
+        page.clock.run_for(1)
+        get_checkbox(page, name).check()
+        if routes:
+            with page.expect_event("requestfinished"):
+                routes[0].continue_()
+        send_request(page, routes)
+
+    page.clock.resume()
+    routes[0].continue_()
+    expect_all_selected(page)
 
 
 def register_thirty_agents():
@@ -95,10 +150,10 @@ def test_selection_survives_pagination_without_javascript(open_as, three_entries
     register_thirty_agents()
     page = open_as(java_script_enabled=False)
     page.goto("/catalog")
-    page.get_by_role("checkbox", name="Compare Agent 00").check()
+    get_checkbox(page, "Agent 00").check()
     page.get_by_role("button", name="Next").click()
     expect(page.locator(".compare-bar")).to_contain_text("Agent 00")
-    page.get_by_role("checkbox", name="Compare Painter").check()
+    get_checkbox(page, "Painter").check()
     page.get_by_role("button", name="Compare selected").click()
 
     expect(page.get_by_role("columnheader")).to_have_count(3)
@@ -109,7 +164,7 @@ def test_focused_element_is_not_hidden_by_compare_bar(open_as, three_entries, wi
     register_thirty_agents()
     page = open_as(viewport={"width": width, "height": 700})
     page.goto("/catalog")
-    page.get_by_role("checkbox", name="Compare Agent 00").check()
+    get_checkbox(page, "Agent 00").check()
     expect(page.locator(".compare-bar")).to_contain_text("Agent 00")
     page.get_by_role("searchbox").focus()
     for _ in range(70):
@@ -133,15 +188,15 @@ def test_selection_survives_search_pagination_and_reload(open_as, three_entries)
     register_thirty_agents()
     page = open_as()
     page.goto("/catalog")
-    page.get_by_role("checkbox", name="Compare Agent 00").check()
+    get_checkbox(page, "Agent 00").check()
     expect(page.locator(".compare-bar")).to_contain_text("Agent 00")
     page.get_by_role("button", name="Next").click()
     expect(page).to_have_url(re.compile("page=2"))
     assert page.evaluate("scrollY") == 0
-    page.get_by_role("checkbox", name="Compare Painter").check()
+    get_checkbox(page, "Painter").check()
     expect(page.locator(".compare-bar")).to_contain_text("Painter")
     expect(page).to_have_url(re.compile("page=2"))
-    expect(page.get_by_role("checkbox", name="Compare Painter")).to_be_focused()
+    expect(get_checkbox(page, "Painter")).to_be_focused()
     page.get_by_role("searchbox").fill("zzzznothing")
     expect(page.get_by_text("No agents found")).to_be_visible()
     page.get_by_role("searchbox").fill("notebook")
@@ -151,7 +206,7 @@ def test_selection_survives_search_pagination_and_reload(open_as, three_entries)
     expect(page.locator(".compare-bar")).to_contain_text("Agent 00")
     page.locator(".compare-bar").get_by_role("link", name="Agent 00").click()
     expect(page.locator(".compare-bar")).not_to_contain_text("Agent 00")
-    page.get_by_role("checkbox", name="Compare Notebook").check()
+    get_checkbox(page, "Notebook").check()
     expect(page.locator(".compare-bar")).to_contain_text("Notebook")
     page.get_by_role("button", name="Compare selected").click()
     expect(page.get_by_role("columnheader")).to_have_count(3)
@@ -161,7 +216,7 @@ def test_selecting_agent_keeps_scroll_position(open_as, three_entries):
     register_thirty_agents()
     page = open_as(viewport={"width": 1280, "height": 700})
     page.goto("/catalog")
-    checkbox = page.get_by_role("checkbox", name="Compare Agent 09")
+    checkbox = get_checkbox(page, "Agent 09")
     checkbox.scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
     checkbox.click()
@@ -174,10 +229,10 @@ def test_selection_works_with_keyboard(open_as, three_entries):
     page = open_as()
     page.goto("/catalog")
     for name in ("Notebook", "Painter"):
-        page.get_by_role("checkbox", name=f"Compare {name}").focus()
+        get_checkbox(page, name).focus()
         page.keyboard.press("Space")
         expect(page.locator(".compare-bar")).to_contain_text(name)
-        expect(page.get_by_role("checkbox", name=f"Compare {name}")).to_be_focused()
+        expect(get_checkbox(page, name)).to_be_focused()
     page.get_by_role("button", name="Compare selected").focus()
     page.keyboard.press("Enter")
 

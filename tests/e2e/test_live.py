@@ -1,17 +1,19 @@
 """Live updates of open pages, and refreshes."""
 
+from itertools import cycle
+
 import pytest
 from playwright.sync_api import expect
 
 from catalog.health.status import record_probe
 from catalog.ingestion.curation import curate
-from catalog.models import CatalogEntry
+from catalog.models import CatalogEntry, Status
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 from tests.probes import failure, success
 from tests.published import agent_card, register_agent
 from tests.servers import LOOPBACK, reply, run_server
 
-from .pages import expand_all
+from .pages import expand_all, wait_until_listening
 
 pytestmark = pytest.mark.e2e
 
@@ -43,16 +45,17 @@ def open_and_expand(page, url, entry):
     expand_all(page, ".group summary")
 
 
-def wait_until_listening(page, websocket):
-    """Change another agent until the page receives an event about it."""
-    frames, other_entry, user = [], CatalogEntryFactory(), UserFactory()
-    websocket.on("framereceived", lambda _: frames.append(True))
-    for n in range(200):
-        curate(other_entry, {"status": ["deprecated", "active"][n % 2]}, by=user)
-        page.wait_for_timeout(50)
-        if frames:
-            return
-    raise AssertionError("The page received no event")
+def open_and_listen(page, url, entry):
+    """Open the page and wait until it receives an event about another agent."""
+    other_entry, user = CatalogEntryFactory(), UserFactory()
+    statuses = cycle([Status.DEPRECATED, Status.ACTIVE])
+    with page.expect_websocket() as websocket_info:
+        open_and_expand(page, url, entry)
+    wait_until_listening(
+        page,
+        websocket_info.value,
+        lambda: curate(other_entry, {"status": next(statuses)}, by=user),
+    )
 
 
 def get_badge(page, entry):
@@ -62,9 +65,7 @@ def get_badge(page, entry):
 @on_each_page
 def test_status_badge_follows_probes(polyglot, open_as, url):
     page = open_as()
-    with page.expect_websocket() as websocket_info:
-        open_and_expand(page, url, polyglot)
-    wait_until_listening(page, websocket_info.value)
+    open_and_listen(page, url, polyglot)
     page.evaluate("window.isSamePage = true")
     badge = get_badge(page, polyglot)
     expect(badge).to_have_text("Active")
@@ -84,9 +85,7 @@ def test_status_badge_follows_probes(polyglot, open_as, url):
 
 def test_agent_page_updates_result_of_last_probe(polyglot, open_as):
     page = open_as()
-    with page.expect_websocket() as websocket_info:
-        open_and_expand(page, URLS["agent"], polyglot)
-    wait_until_listening(page, websocket_info.value)
+    open_and_listen(page, URLS["agent"], polyglot)
     record_probe(polyglot, failure())
 
     health = page.get_by_role("region", name="Health")
@@ -96,9 +95,7 @@ def test_agent_page_updates_result_of_last_probe(polyglot, open_as):
 @on_each_page
 def test_status_badge_without_javascript_changes_on_reload(polyglot, open_as, url):
     page, live_page = open_as(java_script_enabled=False), open_as()
-    with live_page.expect_websocket() as websocket_info:
-        open_and_expand(live_page, url, polyglot)
-    wait_until_listening(live_page, websocket_info.value)
+    open_and_listen(live_page, url, polyglot)
     open_and_expand(page, url, polyglot)
     badge = get_badge(page, polyglot)
     record_probe(polyglot, failure())

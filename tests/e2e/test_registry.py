@@ -17,7 +17,14 @@ from tests.factories import CatalogEntryFactory
 from tests.probes import failure, success
 from tests.routing.factories import RegistrationFactory, create_registration
 
-from .pages import LONG_TEXT, expand_all, get_group, scrolls_horizontally
+from .pages import (
+    LONG_TEXT,
+    expand_all,
+    get_group,
+    scrolls_horizontally,
+    wait_in_page,
+    wait_until_listening,
+)
 
 pytestmark = pytest.mark.e2e
 
@@ -40,17 +47,17 @@ def providers(server):
 
 def open_and_listen(page, url):
     """Open the page and wait until it has reloaded its results after an event."""
-    frames = []
     with page.expect_websocket(
         lambda websocket: "/ws/capabilities" in websocket.url
     ) as websocket_info:
         page.goto(url)
-    websocket_info.value.on("framereceived", lambda _: frames.append(True))
     with page.expect_response(lambda response: is_htmx_request(response.request)):
-        while not frames:
-            send_to_group(REGISTRY_GROUP, {"data": {"capability": "data-analysis"}})
-            page.wait_for_timeout(50)
+        wait_until_listening(page, websocket_info.value, send_event)
     expect(page.locator(".htmx-request")).to_have_count(0)
+
+
+def send_event():
+    send_to_group(REGISTRY_GROUP, {"data": {"capability": "data-analysis"}})
 
 
 def is_htmx_request(request):
@@ -109,12 +116,13 @@ def test_continuous_events_do_not_delay_updates(providers, open_as):
     page = open_as()
     open_and_listen(page, INDEX_URL)
     service.register(CatalogEntryFactory(), "translation")
-    for _ in range(150):
-        send_to_group(REGISTRY_GROUP, {"data": {"capability": "data-analysis"}})
-        page.wait_for_timeout(100)
-        if page.locator(".group-name", has_text="translation").count():
-            return
-    raise AssertionError("The new capability was not shown within 15 seconds")
+    new_group = page.locator(".group-name", has_text="translation")
+
+    def is_updated():
+        send_event()
+        return new_group.count() == 1
+
+    wait_in_page(page, is_updated)
 
 
 def test_live_update_keeps_scroll_position(providers, open_as):

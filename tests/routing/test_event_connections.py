@@ -275,11 +275,15 @@ def open_unread_connection(
         lines += [f"{name}: {value}" for name, value in build_auth_headers().items()]
         connection.sendall("\r\n".join([*lines, "", ""]).encode())
         assert status in connection.recv(4096)
-        while not select.select([connection], [], [], 0.1)[0]:
-            live.send_to_group(
-                REGISTRY_GROUP, {"type": "marker", "data": {"capability": "marker"}}
-            )
+        wait_until(lambda: receives_marker(connection))
         yield connection
+
+
+def receives_marker(connection):
+    """Publish an event and return whether the connection has received something."""
+    marker = {"type": "marker", "data": {"capability": "marker"}}
+    live.send_to_group(REGISTRY_GROUP, marker)
+    return bool(select.select([connection], [], [], 0.1)[0])
 
 
 def count_remaining_bytes(connection):

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -34,6 +35,8 @@ CONCURRENCY = 8
 HOUR = 3600
 # Seconds of the lease of a prober process.
 LEASE = 8
+# Seconds to wait for an event that always comes.
+DEADLINE = 60
 
 
 @pytest.fixture
@@ -149,22 +152,31 @@ def test_claimed_entry_is_not_claimed_again_before_lease_ends(settings):
 
 def test_concurrent_probes_of_host_are_limited(agent_host, settings):
     settings.AGENTLENS_PROBES_PER_HOST = 2
-    active_requests, active_counts = [], []
+    settings.AGENTLENS_PROBE_TIMEOUT = settings.AGENTLENS_FETCH_TIMEOUT = 50
+    active_requests, active_counts, others_queued = [], [], threading.Event()
 
     def respond(request):
         active_requests.append(request)
         active_counts.append(len(active_requests))
-        time.sleep(0.02)
+        others_queued.wait(DEADLINE)
         active_requests.pop()
         return [reply()]
+
+    async def scenario():
+        async with asyncio.timeout(DEADLINE), Prober() as prober:
+            await prober.start_due_probes()
+            while prober.queued < 6 or len(active_counts) < 2:
+                await asyncio.sleep(0.02)
+            others_queued.set()
+            await asyncio.gather(*prober.running)
 
     create_due_entries(agent_host, 8)
     move_to_host(agent_host)
     agent_host.routes = dict.fromkeys(agent_host.routes, respond)
-    probe_all_due()
+    asyncio.run(scenario())
 
     assert len(active_counts) == 8
-    assert max(active_counts) <= 2
+    assert max(active_counts) == 2
 
 
 def test_two_probers_share_due_entries_without_duplicates(agent_host):
@@ -276,22 +288,29 @@ def test_failure_to_save_one_result_does_not_affect_others(
 
 def test_concurrent_claims_return_different_entries():
     CatalogEntryFactory.create_batch(10, next_probe_at=timezone.now())
-    first_claimed, second_claimed, claims = threading.Event(), threading.Event(), []
+    first_claimed, second_started = threading.Event(), threading.Event()
+    second_claimed = threading.Event()
+    # SQLite has a single writer: there, the second claim waits for the first one.
+    can_overlap = connection.features.has_select_for_update_skip_locked
 
     def claim_first():
-        with transaction.atomic():
-            claims.append(claim(3))
-            first_claimed.set()
-            # SQLite has a single writer: there, the second claim waits for this.
-            second_claimed.wait(0.5)
-        connection.close()
+        try:
+            with transaction.atomic():
+                entries = claim(3)
+                first_claimed.set()
+                event = second_claimed if can_overlap else second_started
+                assert event.wait(DEADLINE)
+            return entries
+        finally:
+            connection.close()
 
-    thread = threading.Thread(target=claim_first)
-    thread.start()
-    first_claimed.wait(5)
-    claims.append(claim(10))
-    second_claimed.set()
-    thread.join()
+    with ThreadPoolExecutor() as executor:
+        first_claim = executor.submit(claim_first)
+        assert first_claimed.wait(DEADLINE)
+        second_started.set()
+        claims = [claim(10)]
+        second_claimed.set()
+        claims.insert(0, first_claim.result())
 
     assert [len(entries) for entries in claims] == [3, 7]
     assert len({entry.pk for entries in claims for entry in entries}) == 10
@@ -440,13 +459,17 @@ async def test_run_in_database_finishes_before_cancellation():
 
     def work():
         started.set()
-        released.wait(10)
+        released.wait(DEADLINE)
         async_to_sync(publish)()
 
     task = asyncio.create_task(run_in_database(work))
-    await asyncio.to_thread(started.wait, 10)
+    assert await asyncio.to_thread(started.wait, DEADLINE)
     task.cancel()
-    asyncio.get_running_loop().call_later(0.05, released.set)
+    for _ in range(3):
+        # The task receives the cancellation.
+        await asyncio.sleep(0)
+    assert not task.done()
+    released.set()
 
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -18,7 +18,8 @@ from agentlens.asgi import application
 from capabilities.kinds import kinds
 from capabilities.parsers import parsers
 
-from .factories import UserFactory
+from .factories import UserFactory, card_bytes
+from .servers import LOOPBACK, reply, run_server
 
 # The same examples in every run; `--hypothesis-profile=exploring` tries more.
 hypothesis_settings.register_profile("steady", derandomize=True, deadline=None)
@@ -147,6 +148,28 @@ def run_agentlens():
 
 
 @pytest.fixture
-def server(transactional_db):
+def agentlens_url(transactional_db):
+    """Run AgentLens; yield its base URL."""
     with run_agentlens() as url:
         yield url
+
+
+@pytest.fixture
+def server():
+    """Run a server on loopback, to which a test adds routes."""
+    with run_server() as server:
+        yield server
+
+
+@pytest.fixture
+def allow_loopback(settings):
+    """Allow requests to every loopback address."""
+    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
+    settings.AGENTLENS_FETCH_TIMEOUT = 5
+
+
+@pytest.fixture
+def card_server(server, allow_loopback):
+    """Run a server on loopback that publishes an agent card at /card."""
+    server.routes["/card"] = reply(body=card_bytes(), etag='"1"')
+    return server

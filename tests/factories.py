@@ -87,6 +87,17 @@ class CatalogEntryFactory(factory.django.DjangoModelFactory):
         index_entries(CatalogEntry.objects.filter(pk=self.pk))
 
 
+def add_capability(
+    entry: CatalogEntry, name: str, kind: str = "a2a.skill", **fields
+) -> Capability:
+    """Add a capability to the agent of the entry and to the search index."""
+    capability = CapabilityFactory(
+        agent_type=entry.agent_type, kind=kind, name=name, **fields
+    )
+    index_entries(CatalogEntry.objects.filter(pk=entry.pk))
+    return capability
+
+
 def skill(name="Translate text", **members):
     return {
         "id": name.lower().replace(" ", "-"),

@@ -29,11 +29,12 @@ CHECKS = [
 
 
 @pytest.fixture
-def server_and_headers(server):
-    """Return the URL of a server and the headers of an administrator."""
+def request_options(agentlens_url):
+    """Return the base URL of AgentLens and the headers of an administrator."""
     register(card_bytes())
     _, token = AuthToken.objects.create(UserFactory(role="Admin"))
-    return server, {"Authorization": f"Bearer {token}"}
+    headers = {"Authorization": f"Bearer {token}"}
+    return {"base_url": agentlens_url, "headers": headers}
 
 
 @schema.parametrize()
@@ -41,6 +42,5 @@ def server_and_headers(server):
     max_examples=12,
     suppress_health_check=list(HealthCheck),
 )
-def test_operation_conforms_to_schema(case, server_and_headers):
-    server, headers = server_and_headers
-    case.call_and_validate(base_url=server, headers=headers, checks=CHECKS)
+def test_operation_conforms_to_schema(case, request_options):
+    case.call_and_validate(**request_options, checks=CHECKS)

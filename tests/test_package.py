@@ -2,10 +2,8 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +11,8 @@ import httpx2
 import pytest
 
 from tests.reuse.bare_project import BareProject
+from tests.waiting import wait_until
+from tests.with_services import find_free_port
 
 pytestmark = pytest.mark.package
 
@@ -56,9 +56,8 @@ def build_environment(tmp_path) -> dict:
 
 
 @contextmanager
-def run_server(agentlens_command, tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+def run_installed_command(agentlens_command, tmp_path):
+    port = find_free_port()
     process = subprocess.Popen(
         [agentlens_command, "serve", "--port", str(port)],
         cwd=tmp_path,
@@ -68,28 +67,24 @@ def run_server(agentlens_command, tmp_path):
     )
     try:
         with httpx2.Client(base_url=f"http://127.0.0.1:{port}") as client:
-            wait_until_ready(client)
+            wait_until(lambda: is_ready(client))
             yield client, process
     finally:
         process.terminate()
         process.wait(10)
 
 
-def wait_until_ready(client):
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            if client.get("/readyz").status_code == 200:
-                return
-        except httpx2.TransportError:
-            time.sleep(0.1)
-    raise AssertionError("The server did not become ready within 60 seconds")
+def is_ready(client) -> bool:
+    try:
+        return client.get("/readyz").status_code == 200
+    except httpx2.TransportError:
+        return False
 
 
 def test_installed_command_serves_pages_static_files_api_and_demo(
     agentlens_command, tmp_path
 ):
-    with run_server(agentlens_command, tmp_path) as (client, process):
+    with run_installed_command(agentlens_command, tmp_path) as (client, process):
         first_line = process.stdout.readline()
         assert re.match(r"Created the user admin with the password \S+", first_line)
 

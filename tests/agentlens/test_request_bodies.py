@@ -17,10 +17,10 @@ INCOMPLETE_REQUEST = (
 
 
 @pytest.fixture
-def http_client(server):
+def http_client(agentlens_url):
     _, token = AuthToken.objects.create(UserFactory(role="Editor"))
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with httpx2.Client(base_url=server, headers=headers, timeout=30) as client:
+    with httpx2.Client(base_url=agentlens_url, headers=headers, timeout=30) as client:
         yield client
 
 

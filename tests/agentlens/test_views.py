@@ -5,7 +5,6 @@ from django.contrib.staticfiles import finders
 from django.db.utils import ConnectionHandler
 
 from agentlens import views
-from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -84,12 +83,6 @@ def test_docs_redirects_to_api_docs(client):
     response = client.get("/docs")
 
     assert (response.status_code, response["Location"]) == (302, "/api/v1/docs")
-
-
-@pytest.fixture
-def viewer_client(client):
-    client.force_login(UserFactory(role="Viewer"))
-    return client
 
 
 def test_api_docs_load_no_external_resources(viewer_client):

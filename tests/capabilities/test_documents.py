@@ -14,7 +14,7 @@ def get_errors(raw: bytes) -> list[tuple[str, str]]:
     return [(problem.path, problem.message) for problem in problems.errors]
 
 
-def make_nested(depth: int) -> bytes:
+def build_nested_document(depth: int) -> bytes:
     """Return an object with nested lists, `depth` levels in total."""
     return b'{"a":' + b"[" * (depth - 1) + b"]" * (depth - 1) + b"}"
 
@@ -100,18 +100,18 @@ def test_integer_with_thousands_of_digits_is_rejected():
 
 
 def test_document_with_64_levels_is_read():
-    assert read_valid(make_nested(64))["a"]
+    assert read_valid(build_nested_document(64))["a"]
 
 
 def test_document_with_65_levels_is_rejected_with_path():
-    assert get_read_error(make_nested(65)) == Problem(
+    assert get_read_error(build_nested_document(65)) == Problem(
         "$.a" + "[0]" * 63, TOO_DEEP_MESSAGE
     )
 
 
 @pytest.mark.parametrize("depth", [200, 100_000])
 def test_very_deep_document_is_rejected(depth):
-    assert get_read_error(make_nested(depth)).message == TOO_DEEP_MESSAGE
+    assert get_read_error(build_nested_document(depth)).message == TOO_DEEP_MESSAGE
 
 
 def test_nested_objects_count_as_levels():

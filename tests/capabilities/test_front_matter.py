@@ -286,15 +286,15 @@ def test_yaml_numbers_out_of_range_are_rejected(number, message):
     assert read_valid(make_yaml(f"a: {2**63 - 1}")) == {"a": 2**63 - 1}
 
 
-def make_nested(depth: int) -> str:
+def build_nested_list(depth: int) -> str:
     return "[" * (depth - 1) + "]" * (depth - 1)
 
 
 @pytest.mark.parametrize("text", ["---\na: {}\n---\n", "a = {}"])
 def test_front_matter_has_at_most_64_levels(text):
-    assert read_valid(text.replace("{}", make_nested(64)))
+    assert read_valid(text.replace("{}", build_nested_list(64)))
 
-    error = get_read_error(text.replace("{}", make_nested(65)))
+    error = get_read_error(text.replace("{}", build_nested_list(65)))
     assert error == Problem("$.a" + "[0]" * 63, TOO_DEEP_MESSAGE)
 
 

@@ -3,18 +3,20 @@
 import pytest
 
 from catalog.registration.service import import_url, register
-from tests.factories import card_bytes
-from tests.servers import LOOPBACK, reply, run_server
+from tests.factories import CatalogEntryFactory, card_bytes
+from tests.servers import parse_networks, reply
 
 
 @pytest.fixture
-def card_server(settings):
-    """Run a server on loopback that publishes an agent card at /card."""
-    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
+def allow_one_address(settings):
+    """Allow requests to 127.0.0.1, but not to other loopback addresses."""
+    settings.AGENTLENS_ALLOWED_NETWORKS = parse_networks("127.0.0.1/32")
     settings.AGENTLENS_FETCH_TIMEOUT = 5
-    with run_server() as server:
-        server.routes["/card"] = reply(body=card_bytes(), etag='"1"')
-        yield server
+
+
+@pytest.fixture
+def entry(db):
+    return CatalogEntryFactory()
 
 
 @pytest.fixture
@@ -23,9 +25,7 @@ def imported_entry(card_server, db):
 
 
 @pytest.fixture
-def running_entry(settings, db):
+def running_entry(server, allow_loopback, db):
     """Register an agent that responds to probes."""
-    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with run_server() as server:
-        server.routes["/.well-known/agent-card.json"] = reply()
-        yield register(card_bytes(url=server.url("/a2a"))).entry
+    server.routes["/.well-known/agent-card.json"] = reply()
+    return register(card_bytes(url=server.url("/a2a"))).entry

@@ -50,27 +50,27 @@ def chromium():
 
 
 @pytest.fixture(scope="session")
-def server_url():
+def shared_agentlens_url():
     with run_agentlens() as url:
         yield url
 
 
 @pytest.fixture
-def server(server_url, transactional_db):
-    """Return the URL of the server, which all tests share, with an empty catalog."""
-    return server_url
+def agentlens_url(shared_agentlens_url, transactional_db):
+    """Return the URL of AgentLens, which all tests share, with an empty catalog."""
+    return shared_agentlens_url
 
 
 @pytest.fixture(scope="session")
-def default_context(chromium, server_url):
+def default_context(chromium, shared_agentlens_url):
     """Provide a browser context that all tests share; its cookies are cleared."""
-    context = chromium.new_context(base_url=server_url)
+    context = chromium.new_context(base_url=shared_agentlens_url)
     yield context
     context.close()
 
 
 @pytest.fixture
-def open_page(chromium, server, default_context):
+def open_page(chromium, agentlens_url, default_context):
     """Return a function that opens a page; any error on it fails the test.
 
     Pages with options get a browser context of their own. With `allow_errors`,
@@ -85,7 +85,7 @@ def open_page(chromium, server, default_context):
 
     def open_new_page(*, allow_errors=False, **options):
         browser = (
-            chromium.new_context(base_url=server, **options)
+            chromium.new_context(base_url=agentlens_url, **options)
             if options
             else default_context
         )
@@ -98,7 +98,9 @@ def open_page(chromium, server, default_context):
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on(
             "request",
-            lambda r: r.url.startswith(server) or errors.append(f"requested {r.url}"),
+            lambda r: (
+                r.url.startswith(agentlens_url) or errors.append(f"requested {r.url}")
+            ),
         )
         return page
 
@@ -110,7 +112,7 @@ def open_page(chromium, server, default_context):
 
 
 @pytest.fixture
-def log_in(server):
+def log_in(agentlens_url):
     """Return a function that logs a new user of a role in, without the login page."""
 
     def log_in_user(page, role):
@@ -119,7 +121,7 @@ def log_in(server):
         client.force_login(user)
         session = client.cookies["sessionid"].value
         page.context.add_cookies(
-            [{"name": "sessionid", "value": session, "url": server}]
+            [{"name": "sessionid", "value": session, "url": agentlens_url}]
         )
         return user
 

@@ -18,7 +18,7 @@ LONG_URL = "https://far.example.com/" + "away/" * 60
 
 
 @pytest.fixture
-def catalog(server):
+def catalog(agentlens_url):
     """Register agents with all kinds, statuses, tags and long texts."""
     register_agent(
         agent_card("Polyglot", "Translate text", description="One\nTwo"), latency_ms=120
@@ -86,7 +86,7 @@ def test_login_page_passes_axe(open_page, check_accessibility):
 
 
 @pytest.fixture
-def long_entry(server):
+def long_entry(agentlens_url):
     """Register agents whose texts are long and have no spaces."""
     register_agent(agent_card(LONG_TEXT, "Small", url=LONG_URL))
     long_skill = skill(LONG_TEXT, tags=[LONG_TEXT] * 7, description=LONG_TEXT * 3)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.e2e
 
 
 def test_peer_page_shows_transferred_document_and_links_capability(
-    server, open_as, check_accessibility
+    agentlens_url, open_as, check_accessibility
 ):
     document = build_document(
         "build/site",

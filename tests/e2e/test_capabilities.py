@@ -33,7 +33,7 @@ UNUSUAL_NAMES = [
 
 
 @pytest.fixture
-def catalog(server):
+def catalog(agentlens_url):
     """Register four agents that translate, one of them offline, and two MCP servers."""
     register_agent(
         agent_card("Polyglot", "Translate text", "Proofread"), latency_ms=120
@@ -46,7 +46,7 @@ def catalog(server):
 
 
 @pytest.fixture
-def long_catalog(server):
+def long_catalog(agentlens_url):
     """Register 109 capabilities with a hundred names.
 
     Ten agents share the capability that the first page ends with.

@@ -11,7 +11,7 @@ from catalog.models import CatalogEntry, Status
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 from tests.probes import failure, success
 from tests.published import agent_card, register_agent
-from tests.servers import LOOPBACK, reply, run_server
+from tests.servers import reply
 
 from .pages import expand_all, wait_until_listening
 
@@ -27,16 +27,8 @@ on_each_page = pytest.mark.parametrize("url", URLS.values(), ids=URLS)
 
 
 @pytest.fixture
-def polyglot(server):
+def polyglot(agentlens_url):
     return register_agent(agent_card("Polyglot", "Translate text"))
-
-
-@pytest.fixture
-def card_server(settings):
-    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with run_server() as server:
-        server.routes["/card"] = reply(body=card_bytes())
-        yield server
 
 
 def open_and_expand(page, url, entry):

@@ -33,7 +33,7 @@ CAPABILITY_URL = "/registry/data-analysis"
 
 
 @pytest.fixture
-def providers(server):
+def providers(agentlens_url):
     """Create a provider of each health and desired state; return the best one."""
     RegistrationFactory(capability="web-search")
     create_registration("Unknown", Status.UNKNOWN)
@@ -161,7 +161,7 @@ def test_routing_preview_follows_events(providers, open_as):
     expect(first).to_contain_text("Priority 777 × health 1 (healthy) × (1 − load 0)")
 
 
-def test_routing_preview_shows_removal_of_last_provider(server, open_as):
+def test_routing_preview_shows_removal_of_last_provider(agentlens_url, open_as):
     registration = create_registration("Quick")
     page = open_as(allow_errors=True)
     open_and_listen(page, CAPABILITY_URL)
@@ -236,7 +236,7 @@ def test_registry_pages_pass_axe(providers, open_as, check_accessibility):
         check_accessibility(page, f"capability {query}")
 
 
-def test_empty_registry_passes_axe(server, open_as, check_accessibility):
+def test_empty_registry_passes_axe(agentlens_url, open_as, check_accessibility):
     page = open_as()
     page.goto(INDEX_URL)
     check_accessibility(page, "empty")

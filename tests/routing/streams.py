@@ -1,40 +1,23 @@
 """WebSocket clients for the events of the registry."""
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
-from knox.models import AuthToken
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 
 from catalog.events import send_to_group
 from routing.events import REGISTRY_GROUP
-from tests.factories import UserFactory
+from tests import websockets
+from tests.websockets import receive_events
 
 WEBSOCKET_PATH = "/ws/capabilities"
-TIMEOUT_SECONDS = 20
 
 
-def build_auth_headers(role: str | None = "Viewer") -> dict[str, str]:
-    """Return the headers of a new user of this role."""
-    _, token = AuthToken.objects.create(UserFactory(role=role))
-    return {"Authorization": f"Bearer {token}"}
-
-
-@contextmanager
 def open_websocket(
-    server: str, query: str = "", headers: dict | None = None, **options
-) -> Iterator[ClientConnection]:
-    """Connect to the WebSocket, by default as a viewer."""
-    url = server.replace("http", "ws") + WEBSOCKET_PATH + query
-    headers = build_auth_headers() if headers is None else headers
-    with connect(url, additional_headers=headers, **options) as websocket:
-        yield websocket
-
-
-def receive_events(websocket: ClientConnection, count: int) -> list[dict]:
-    """Return the next `count` events in the order in which they arrive."""
-    return [json.loads(websocket.recv(timeout=TIMEOUT_SECONDS)) for _ in range(count)]
+    agentlens_url: str, query: str = "", headers: dict | None = None, **options
+) -> AbstractContextManager[ClientConnection]:
+    """Connect to the events of the registry, by default as a viewer."""
+    path = WEBSOCKET_PATH + query
+    return websockets.open_websocket(agentlens_url, path, headers, **options)
 
 
 def assert_no_more_events(

@@ -3,15 +3,15 @@
 import json
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from catalog.models import Status
 from routing.models import CapabilityRegistration
 from tests.factories import CatalogEntryFactory
+from tests.queries import count_queries
 from tests.routing.factories import RegistrationFactory
-from tests.routing.streams import get_event_types, open_websocket, receive_events
+from tests.routing.streams import get_event_types, open_websocket
+from tests.websockets import receive_events
 
 pytestmark = pytest.mark.django_db
 
@@ -40,9 +40,9 @@ def build_form_data(**members):
 
 @with_each_editor_role
 @pytest.mark.django_db(transaction=True)
-def test_admin_changes_publish_events(server, client_with_role, role):
+def test_admin_changes_publish_events(agentlens_url, client_with_role, role):
     client, entry = client_with_role(role), CatalogEntryFactory()
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         added = client.post(
             ADD_URL, build_form_data(entry=entry.pk, metadata='{"a": 1}')
         )
@@ -71,7 +71,9 @@ def test_admin_changes_publish_events(server, client_with_role, role):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_delete_action_publishes_event_for_each_registration(server, editor_client):
+def test_delete_action_publishes_event_for_each_registration(
+    agentlens_url, editor_client
+):
     registrations = [RegistrationFactory(capability=f"task-{n}") for n in range(3)]
     registrations[0].request_seconds.create(second=1, total=1)
     action = {
@@ -79,7 +81,7 @@ def test_delete_action_publishes_event_for_each_registration(server, editor_clie
         "_selected_action": [registration.pk for registration in registrations],
         "post": "yes",
     }
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         assert editor_client.post(CHANGELIST_URL, action).status_code == 302
         events = receive_events(websocket, 3)
 
@@ -183,8 +185,6 @@ def test_changelist_query_count_is_independent_of_number_of_rows(editor_client):
     counts = []
     for count in (2, 20):
         RegistrationFactory.create_batch(count)
-        with CaptureQueriesContext(connection) as captured:
-            editor_client.get(CHANGELIST_URL)
-        counts.append(len(captured))
+        counts.append(count_queries(editor_client, CHANGELIST_URL))
 
     assert counts[0] == counts[1]

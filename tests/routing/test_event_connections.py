@@ -15,7 +15,6 @@ import pytest
 import redis
 from channels.layers import get_channel_layer
 from django.conf import settings
-from django.test import Client
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from catalog.conf import conf
@@ -24,16 +23,16 @@ from routing import service
 from routing.events import REGISTRY_GROUP
 from routing.models import CapabilityRegistration
 from tests.catalog.health.test_scheduler import get_database_url
-from tests.factories import CatalogEntryFactory, UserFactory
-from tests.routing.streams import (
+from tests.factories import CatalogEntryFactory
+from tests.routing.streams import WEBSOCKET_PATH, get_capabilities, open_websocket
+from tests.waiting import wait_until
+from tests.websockets import (
     TIMEOUT_SECONDS,
-    WEBSOCKET_PATH,
-    build_auth_headers,
-    get_capabilities,
-    open_websocket,
+    create_auth_headers,
+    create_session_headers,
+    receive_close_code,
     receive_events,
 )
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -58,24 +57,18 @@ for n in range(int(sys.argv[2])):
 """
 
 
-def receive_close_code(websocket):
-    with pytest.raises(ConnectionClosed) as closed:
-        websocket.recv(timeout=TIMEOUT_SECONDS)
-    return closed.value.rcvd.code
-
-
 @contextmanager
-def open_http_stream(server, query="", **options):
+def open_http_stream(agentlens_url, query="", **options):
     """Request the events as server-sent events."""
-    url = f"{server}/api/v1/registry/events{query}"
-    options = {"headers": build_auth_headers(), "timeout": TIMEOUT_SECONDS} | options
+    url = f"{agentlens_url}/api/v1/registry/events{query}"
+    options = {"headers": create_auth_headers(), "timeout": TIMEOUT_SECONDS} | options
     with httpx2.stream("GET", url, **options) as response:
         yield response
 
 
-def test_http_stream_sends_server_sent_events(server):
+def test_http_stream_sends_server_sent_events(agentlens_url):
     entry = CatalogEntryFactory()
-    with open_http_stream(server, "?capability=web-search") as response:
+    with open_http_stream(agentlens_url, "?capability=web-search") as response:
         lines = response.iter_lines()
         assert [next(lines), next(lines)] == [": listening", ""]
         service.register(entry, "data-analysis")
@@ -89,29 +82,29 @@ def test_http_stream_sends_server_sent_events(server):
     assert (data["capability"], data["priority"]) == ("web-search", 7)
 
 
-def test_http_stream_sends_heartbeats(server, settings):
+def test_http_stream_sends_heartbeats(agentlens_url, settings):
     settings.AGENTLENS_HEARTBEAT = 0.1
-    with open_http_stream(server) as response:
+    with open_http_stream(agentlens_url) as response:
         lines = response.iter_lines()
         heartbeats = [next(lines) for _ in range(6)][2::2]
 
     assert heartbeats == [": heartbeat"] * 2
 
 
-def test_http_stream_ends_after_connection_lifetime(server, settings):
+def test_http_stream_ends_after_connection_lifetime(agentlens_url, settings):
     settings.AGENTLENS_CONNECTION_LIFETIME = 0.2
-    with open_http_stream(server) as response:
+    with open_http_stream(agentlens_url) as response:
         assert list(response.iter_lines()) == [": listening", ""]
 
 
-def test_http_stream_refuses_unauthorized_requests_and_other_methods(server):
-    url = f"{server}/api/v1/registry/events"
-    other_origin = build_auth_headers() | {"Origin": "https://evil.example"}
+def test_http_stream_refuses_unauthorized_requests_and_other_methods(agentlens_url):
+    url = f"{agentlens_url}/api/v1/registry/events"
+    other_origin = create_auth_headers() | {"Origin": "https://evil.example"}
     responses = [
         httpx2.get(url),
-        httpx2.get(url, headers=build_auth_headers(role=None)),
+        httpx2.get(url, headers=create_auth_headers(role=None)),
         httpx2.get(url, headers=other_origin),
-        httpx2.post(url, headers=build_auth_headers()),
+        httpx2.post(url, headers=create_auth_headers()),
     ]
 
     assert [
@@ -140,14 +133,14 @@ INVALID_QUERIES = {
 
 
 @pytest.mark.parametrize(("query", "message"), INVALID_QUERIES.items())
-def test_invalid_query_is_rejected_with_reason(server, query, message):
-    url = f"{server}/api/v1/registry/events{query}"
-    response = httpx2.get(url, headers=build_auth_headers())
+def test_invalid_query_is_rejected_with_reason(agentlens_url, query, message):
+    url = f"{agentlens_url}/api/v1/registry/events{query}"
+    response = httpx2.get(url, headers=create_auth_headers())
     assert (response.status_code, response.json()["code"]) == (400, "INVALID_PARAMETER")
     assert response.json()["error"].startswith(message)
 
     with (
-        open_websocket(server, query) as websocket,
+        open_websocket(agentlens_url, query) as websocket,
         pytest.raises(ConnectionClosed) as closed,
     ):
         websocket.recv(timeout=TIMEOUT_SECONDS)
@@ -155,56 +148,61 @@ def test_invalid_query_is_rejected_with_reason(server, query, message):
     assert closed.value.rcvd.reason.startswith(message)
 
 
-def test_empty_capability_parameter_is_ignored(server):
-    with open_websocket(server, "?capability=") as websocket:
+def test_empty_capability_parameter_is_ignored(agentlens_url):
+    with open_websocket(agentlens_url, "?capability=") as websocket:
         service.register(CatalogEntryFactory(), "web-search")
         assert get_capabilities(receive_events(websocket, 1)) == ["web-search"]
 
 
-def test_http_stream_has_request_id_and_security_headers(server):
-    headers = build_auth_headers() | {"X-Request-ID": "mine"}
-    with open_http_stream(server, headers=headers) as response:
+def test_http_stream_has_request_id_and_security_headers(agentlens_url):
+    headers = create_auth_headers() | {"X-Request-ID": "mine"}
+    with open_http_stream(agentlens_url, headers=headers) as response:
         assert response.headers["X-Request-ID"] == "mine"
         assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_websocket_without_valid_token_is_closed_with_4401(server):
+def test_websocket_without_valid_token_is_closed_with_4401(agentlens_url):
     for headers in ({}, {"Authorization": "Bearer nonsense"}):
-        with open_websocket(server, headers=headers) as websocket:
+        with open_websocket(agentlens_url, headers=headers) as websocket:
             assert receive_close_code(websocket) == 4401
 
 
-def test_websocket_without_role_is_closed_with_4403(server):
-    with open_websocket(server, headers=build_auth_headers(role=None)) as websocket:
+def test_websocket_without_role_is_closed_with_4403(agentlens_url):
+    with open_websocket(
+        agentlens_url, headers=create_auth_headers(role=None)
+    ) as websocket:
         assert receive_close_code(websocket) == 4403
 
 
-def test_anonymous_read_setting_allows_anonymous_websocket(server, settings):
+def test_anonymous_read_setting_allows_anonymous_websocket(agentlens_url, settings):
     settings.AGENTLENS_ANONYMOUS_READ = True
-    with open_websocket(server, headers={}) as websocket:
+    with open_websocket(agentlens_url, headers={}) as websocket:
         service.register(CatalogEntryFactory(), "web-search")
         assert get_capabilities(receive_events(websocket, 1)) == ["web-search"]
 
 
-def test_websocket_from_other_origin_is_rejected(server):
-    client = Client()
-    client.force_login(UserFactory(role="Viewer"))
-    cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
+def test_websocket_from_other_origin_is_rejected(agentlens_url):
+    headers = create_session_headers()
     with (
-        pytest.raises(InvalidStatus) as refused,
-        open_websocket(server, headers=cookie, origin="https://evil.example"),
+        pytest.raises(InvalidStatus) as rejected,
+        open_websocket(agentlens_url, headers=headers, origin="https://evil.example"),
     ):
         pass
-    assert refused.value.response.status_code == 403
+    assert rejected.value.response.status_code == 403
 
-    with open_websocket(server, headers=cookie, origin=server) as websocket:
+    with open_websocket(
+        agentlens_url, headers=headers, origin=agentlens_url
+    ) as websocket:
         service.register(CatalogEntryFactory(), "web-search")
         assert get_capabilities(receive_events(websocket, 1)) == ["web-search"]
 
 
-def test_two_hundred_updates_arrive_in_order(server):
+def test_two_hundred_updates_arrive_in_order(agentlens_url):
     registration = service.register(CatalogEntryFactory(), "web-search", priority=0)
-    with open_websocket(server) as first, open_websocket(server) as second:
+    with (
+        open_websocket(agentlens_url) as first,
+        open_websocket(agentlens_url) as second,
+    ):
         for priority in range(1, 201):
             service.update(registration, {"priority": priority})
         for websocket in (first, second):
@@ -214,22 +212,22 @@ def test_two_hundred_updates_arrive_in_order(server):
             assert priorities == list(range(1, 201))
 
 
-def test_new_websocket_receives_all_later_events(server):
+def test_new_websocket_receives_all_later_events(agentlens_url):
     """A connection receives every event published after it was accepted."""
     registration = service.register(CatalogEntryFactory(), "web-search", priority=0)
     for priority in range(1, 30):
-        with open_websocket(server) as websocket:
+        with open_websocket(agentlens_url) as websocket:
             service.update(registration, {"priority": priority})
             assert receive_events(websocket, 1)[0]["data"]["priority"] == priority
 
 
-def test_burst_of_events_arrives_completely(server):
+def test_burst_of_events_arrives_completely(agentlens_url):
     """Deleting an agent unregisters all its capabilities at once."""
     entry = CatalogEntryFactory()
     CapabilityRegistration.objects.bulk_create(
         CapabilityRegistration(entry=entry, capability=f"task-{n}") for n in range(2500)
     )
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         entry.delete()
         events = receive_events(websocket, 2500)
 
@@ -247,13 +245,13 @@ def test_channel_layer_keeps_messages_for_connection_lifetime():
 @pytest.mark.skipif(
     bool(settings.REDIS_URL), reason="only the in-memory layer has queues"
 )
-def test_websocket_with_full_queue_is_closed_with_4000(server, monkeypatch):
+def test_websocket_with_full_queue_is_closed_with_4000(agentlens_url, monkeypatch):
     monkeypatch.setattr(get_channel_layer(), "capacity", 5)
     entry = CatalogEntryFactory()
     CapabilityRegistration.objects.bulk_create(
         CapabilityRegistration(entry=entry, capability=f"task-{n}") for n in range(500)
     )
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         entry.delete()
         with pytest.raises(ConnectionClosed) as closed:
             receive_events(websocket, 500)
@@ -263,16 +261,16 @@ def test_websocket_with_full_queue_is_closed_with_4000(server, monkeypatch):
 
 @contextmanager
 def open_unread_connection(
-    server, path=WEBSOCKET_PATH, headers=UPGRADE_HEADERS, status=b" 101 "
+    agentlens_url, path=WEBSOCKET_PATH, headers=UPGRADE_HEADERS, status=b" 101 "
 ):
     """Connect and start listening, and then read nothing."""
-    url = urlsplit(server)
+    url = urlsplit(agentlens_url)
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(30)
         connection.connect((url.hostname, url.port))
         lines = [f"GET {path} HTTP/1.1", f"Host: {url.netloc}", *headers]
-        lines += [f"{name}: {value}" for name, value in build_auth_headers().items()]
+        lines += [f"{name}: {value}" for name, value in create_auth_headers().items()]
         connection.sendall("\r\n".join([*lines, "", ""]).encode())
         assert status in connection.recv(4096)
         wait_until(lambda: receives_marker(connection))
@@ -296,11 +294,14 @@ def count_remaining_bytes(connection):
 
 
 def test_websocket_that_does_not_read_is_disconnected_without_affecting_others(
-    server, settings
+    agentlens_url, settings
 ):
     settings.AGENTLENS_CLIENT_TIMEOUT = 0.5
     large = {"data": {"capability": "large"}, "text": "x" * 1_000_000}
-    with open_unread_connection(server) as unread, open_websocket(server) as reader:
+    with (
+        open_unread_connection(agentlens_url) as unread,
+        open_websocket(agentlens_url) as reader,
+    ):
         for _ in range(20):
             live.send_to_group(REGISTRY_GROUP, large)
             assert get_capabilities(receive_events(reader, 1)) == ["large"]
@@ -320,13 +321,15 @@ def count_tasks(name):
     return asyncio.run_coroutine_threadsafe(count(), live.ServerLoop.loop).result(10)
 
 
-def test_http_stream_that_is_not_read_is_disconnected_with_its_tasks(server, settings):
+def test_http_stream_that_is_not_read_is_disconnected_with_its_tasks(
+    agentlens_url, settings
+):
     settings.AGENTLENS_CLIENT_TIMEOUT = 0.5
     large = {"type": "large", "data": {"capability": "large"}, "text": "x" * 10**6}
     path = "/api/v1/registry/events"
-    filtered = open_websocket(server, "?capability=translation")
+    filtered = open_websocket(agentlens_url, "?capability=translation")
     with (
-        open_unread_connection(server, path, headers=(), status=b" 200 "),
+        open_unread_connection(agentlens_url, path, headers=(), status=b" 200 "),
         filtered as reader,
     ):
         assert count_tasks(HEARTBEAT_TASK) == 1
@@ -337,12 +340,12 @@ def test_http_stream_that_is_not_read_is_disconnected_with_its_tasks(server, set
         assert get_capabilities(receive_events(reader, 1)) == ["translation"]
 
 
-def test_client_disconnecting_during_request_leaves_no_error(server, caplog):
-    url = urlsplit(server)
+def test_client_disconnecting_during_request_leaves_no_error(agentlens_url, caplog):
+    url = urlsplit(agentlens_url)
     lines = ["GET /api/v1/registry/events HTTP/1.1", f"Host: {url.netloc}"]
-    lines += [f"{name}: {value}" for name, value in build_auth_headers().items()]
+    lines += [f"{name}: {value}" for name, value in create_auth_headers().items()]
     lines += ["Content-Length: 100", "", "half"]
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         with socket.create_connection((url.hostname, url.port)) as connection:
             connection.sendall("\r\n".join(lines).encode())
             wait_until(lambda: count_tasks(REQUEST_TASK) == 1)
@@ -354,13 +357,13 @@ def test_client_disconnecting_during_request_leaves_no_error(server, caplog):
 
 
 @pytest.mark.skipif(not settings.REDIS_URL, reason="needs Redis")
-def test_websockets_are_closed_with_4000_when_redis_disconnects(server):
+def test_websockets_are_closed_with_4000_when_redis_disconnects(agentlens_url):
     """Events were lost meanwhile, so clients must reconnect and reload."""
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         disconnect_redis_subscribers()
         assert receive_close_code(websocket) == 4000
 
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         service.register(CatalogEntryFactory(), "web-search")
         assert get_capabilities(receive_events(websocket, 1)) == ["web-search"]
 
@@ -375,14 +378,14 @@ def disconnect_redis_subscribers():
 
 
 @pytest.mark.skipif(not settings.REDIS_URL, reason="needs Redis")
-def test_event_from_another_process_arrives(server):
+def test_event_from_another_process_arrives(agentlens_url):
     entry = CatalogEntryFactory()
     environment = os.environ | {
         "DATABASE_URL": get_database_url(),
         "DJANGO_SETTINGS_MODULE": "agentlens.settings",
     }
     command = [sys.executable, "-c", REGISTER_SCRIPT, str(entry.pk), "5"]
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         subprocess.run(command, env=environment, check=True, timeout=60)
         events = receive_events(websocket, 5)
 

@@ -21,18 +21,18 @@ from tests.routing.streams import (
     get_capabilities,
     get_event_types,
     open_websocket,
-    receive_events,
 )
 from tests.servers import LOOPBACK, run_server
+from tests.websockets import receive_events
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
-def test_register_publishes_registered_event(server):
+def test_register_publishes_registered_event(agentlens_url):
     entry = CatalogEntryFactory()
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         service.register(entry, "data-analysis", priority=100)
         [event] = receive_events(websocket, 1)
 
@@ -47,10 +47,10 @@ def test_register_publishes_registered_event(server):
     }
 
 
-def test_health_change_publishes_old_and_new_status(server):
+def test_health_change_publishes_old_and_new_status(agentlens_url):
     entry = CatalogEntryFactory()
     service.register(entry, "data-analysis")
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         for probe in (
             failure(),
             failure(),
@@ -79,11 +79,13 @@ def test_health_change_publishes_old_and_new_status(server):
     }
 
 
-def test_health_change_from_healthy_to_unhealthy_has_error_and_code(server, settings):
+def test_health_change_from_healthy_to_unhealthy_has_error_and_code(
+    agentlens_url, settings
+):
     settings.AGENTLENS_OFFLINE_AFTER = 1
     entry = CatalogEntryFactory()
     service.register(entry, "data-analysis")
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         record_probe(entry, failure(error="Connection timeout"))
         [event] = receive_events(websocket, 1)
 
@@ -101,13 +103,13 @@ def test_health_change_from_healthy_to_unhealthy_has_error_and_code(server, sett
     }
 
 
-def test_new_health_check_url_publishes_health_change_and_update(server):
+def test_new_health_check_url_publishes_health_change_and_update(agentlens_url):
     registration = service.register(
         CatalogEntryFactory(), "data-analysis", health_check_url="/a"
     )
     for _ in range(3):
         health_checks.record_probe(registration, failure())
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         service.update(registration, {"health_check_url": "/b"})
         events = receive_events(websocket, 2)
 
@@ -117,9 +119,9 @@ def test_new_health_check_url_publishes_health_change_and_update(server):
     assert not registration.check_hours.exists()
 
 
-def test_update_event_lists_only_changed_members(server):
+def test_update_event_lists_only_changed_members(agentlens_url):
     registration = service.register(CatalogEntryFactory(), "data-analysis", priority=10)
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         service.update(registration, {"priority": 10})
         changes = {"priority": 20, "metadata": {"a": 1}, "version": "1.0.0"}
         service.update(registration, changes)
@@ -139,9 +141,9 @@ def test_update_event_lists_only_changed_members(server):
     ]
 
 
-def test_unregister_publishes_registration_id(server):
+def test_unregister_publishes_registration_id(agentlens_url):
     registration = service.register(CatalogEntryFactory(), "data-analysis")
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         service.unregister(registration)
         [event] = receive_events(websocket, 1)
 
@@ -157,10 +159,10 @@ def test_unregister_publishes_registration_id(server):
     assert event["data"]["registration_id"].startswith("cap-reg-")
 
 
-def test_drain_publishes_update_and_then_unregistered_event(server, settings):
+def test_drain_publishes_update_and_then_unregistered_event(agentlens_url, settings):
     settings.AGENTLENS_DRAIN_SECONDS = 0
     registration = service.register(CatalogEntryFactory(), "data-analysis")
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         service.unregister(registration, drain=True)
         remove_drained_registrations()
         events = receive_events(websocket, 2)
@@ -169,11 +171,11 @@ def test_drain_publishes_update_and_then_unregistered_event(server, settings):
     assert events[0]["data"]["changed"] == ["status"]
 
 
-def test_deleting_agent_publishes_unregistered_events(server):
+def test_deleting_agent_publishes_unregistered_events(agentlens_url):
     entry = CatalogEntryFactory()
     for name in ("data-analysis", "web-search"):
         service.register(entry, name)
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         entry.delete()
         events = receive_events(websocket, 2)
         assert_no_more_events(websocket)
@@ -183,12 +185,12 @@ def test_deleting_agent_publishes_unregistered_events(server):
     assert {event["data"]["agent_id"] for event in events} == {str(entry.pk)}
 
 
-def test_agent_probe_publishes_events_except_for_own_health_checks(server):
+def test_agent_probe_publishes_events_except_for_own_health_checks(agentlens_url):
     entry = CatalogEntryFactory(status=Status.UNKNOWN)
     service.register(entry, "data-analysis")
     service.register(entry, "web-search")
     service.register(entry, "translation", health_check_url="/health")
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         record_probe(entry, success())
         events = receive_events(websocket, 2)
         assert_no_more_events(websocket)
@@ -198,9 +200,9 @@ def test_agent_probe_publishes_events_except_for_own_health_checks(server):
     assert states == {("unknown", "healthy")}
 
 
-def test_prober_publishes_events_of_own_health_check(server, settings):
+def test_prober_publishes_events_of_own_health_check(agentlens_url, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    with run_server() as host, open_websocket(server) as websocket:
+    with run_server() as host, open_websocket(agentlens_url) as websocket:
         url = host.url("/health")
         service.register(CatalogEntryFactory(), "web-search", health_check_url=url)
         for _ in range(4):
@@ -215,11 +217,11 @@ def test_prober_publishes_events_of_own_health_check(server, settings):
     assert {e["data"]["error"] for e in events[1:]} == {"HTTP 404"}
 
 
-def test_deprecating_agent_publishes_health_change_despite_own_check(server):
+def test_deprecating_agent_publishes_health_change_despite_own_check(agentlens_url):
     entry = CatalogEntryFactory()
     registration = service.register(entry, "web-search", health_check_url="/health")
     health_checks.record_probe(registration, success())
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
         [event] = receive_events(websocket, 1)
 
@@ -227,22 +229,22 @@ def test_deprecating_agent_publishes_health_change_despite_own_check(server):
     assert event["data"]["new_status"] == "unhealthy"
 
 
-def test_agent_health_is_published_when_own_check_has_no_url(server):
+def test_agent_health_is_published_when_own_check_has_no_url(agentlens_url):
     entry = CatalogEntryFactory(
         agent_type=AgentTypeFactory(endpoint="config:DataAnalyzer")
     )
     service.register(entry, "web-search", health_check_url="/health")
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         curate(entry, {"status": Status.DEPRECATED}, by=UserFactory())
         [event] = receive_events(websocket, 1)
 
     assert event["data"]["new_status"] == "unhealthy"
 
 
-def test_capability_parameter_filters_events(server):
+def test_capability_parameter_filters_events(agentlens_url):
     entry = CatalogEntryFactory()
     with open_websocket(
-        server, "?capability=web-search&capability=translation"
+        agentlens_url, "?capability=web-search&capability=translation"
     ) as websocket:
         for name in ("data-analysis", "web-search", "image-processing", "translation"):
             service.register(entry, name)
@@ -255,10 +257,10 @@ def test_capability_parameter_filters_events(server):
     assert set(get_capabilities(events[2:])) == {"web-search", "translation"}
 
 
-def test_rolled_back_changes_publish_no_events(server):
+def test_rolled_back_changes_publish_no_events(agentlens_url):
     entry = CatalogEntryFactory()
     registration = service.register(entry, "web-search")
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         with transaction.atomic():
             service.register(entry, "data-analysis")
             service.update(registration, {"priority": 7})
@@ -271,10 +273,10 @@ def test_rolled_back_changes_publish_no_events(server):
     assert get_capabilities(events) == ["translation"]
 
 
-def test_duplicate_registration_publishes_no_event(server):
+def test_duplicate_registration_publishes_no_event(agentlens_url):
     entry = CatalogEntryFactory()
     service.register(entry, "web-search")
-    with open_websocket(server) as websocket:
+    with open_websocket(agentlens_url) as websocket:
         with pytest.raises(service.AlreadyRegisteredError):
             service.register(entry, "web-search")
         assert_no_more_events(websocket)

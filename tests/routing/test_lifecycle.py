@@ -10,13 +10,9 @@ from django.utils import timezone
 from catalog.health.scheduler import Prober
 from routing.models import CapabilityRegistration
 from tests.published import agent_card
-from tests.routing.streams import (
-    build_auth_headers,
-    get_event_types,
-    open_websocket,
-    receive_events,
-)
+from tests.routing.streams import get_event_types, open_websocket
 from tests.servers import LOOPBACK, reply, run_server
+from tests.websockets import create_auth_headers, receive_events
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,20 +20,22 @@ CAPABILITIES = "/api/v1/registry/capabilities"
 
 
 @pytest.fixture
-def api(server):
-    with httpx2.Client(base_url=server, headers=build_auth_headers("Editor")) as client:
+def api(agentlens_url):
+    with httpx2.Client(
+        base_url=agentlens_url, headers=create_auth_headers("Editor")
+    ) as client:
         yield client
 
 
 @pytest.fixture
 def agent_servers(settings):
-    """Run a server for each of two agents; yield it with a stack that stops it."""
+    """Run a server for each of two agents; yield it with the stack that stops it."""
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
     with ExitStack() as first, ExitStack() as second:
-        switches = {"Fast": first, "Steady": second}
+        stacks = {"Fast": first, "Steady": second}
         yield {
             name: (stack.enter_context(run_server()), stack)
-            for name, stack in switches.items()
+            for name, stack in stacks.items()
         }
 
 
@@ -80,9 +78,9 @@ def send_report(api, registration, *times):
     assert_status(api.post(url, json={"outcomes": outcomes}), 204)
 
 
-def test_lifecycle_of_two_providers(server, api, agent_servers, settings):
+def test_lifecycle_of_two_providers(agentlens_url, api, agent_servers, settings):
     settings.AGENTLENS_DRAIN_SECONDS = 0.5
-    with open_websocket(server, "?capability=image-processing") as websocket:
+    with open_websocket(agentlens_url, "?capability=image-processing") as websocket:
         fast = register(api, "Fast", agent_servers["Fast"][0], priority=10)
         steady = register(api, "Steady", agent_servers["Steady"][0], priority=900)
         run_health_checks()

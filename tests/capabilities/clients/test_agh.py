@@ -2,10 +2,8 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from urllib.request import urlopen
 
@@ -26,6 +24,8 @@ from tests.catalog.integrations.agh.agh import (
     get_documented_names,
 )
 from tests.factories import UserFactory
+from tests.waiting import wait_until
+from tests.with_services import find_free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,12 +54,12 @@ def create_token():
 
 
 @pytest.fixture
-def make_client(server, create_token):
+def make_client(agentlens_url, create_token):
     """Return a function that makes a client for a peer, with its own token."""
     clients = []
 
     def make_agh_client(peer_id, channel="builders", role="Editor") -> AGHClient:
-        clients.append(AGHClient(server, create_token(role), peer_id, channel))
+        clients.append(AGHClient(agentlens_url, create_token(role), peer_id, channel))
         return clients[-1]
 
     yield make_agh_client
@@ -167,9 +167,9 @@ def test_whois_without_documents_returns_only_cards(make_client):
     assert read_catalog(response.ext) is None
 
 
-def test_invalid_token_raises_401_error(server):
+def test_invalid_token_raises_401_error(agentlens_url):
     with (
-        AGHClient(server, "nonsense", "designer", "builders") as client,
+        AGHClient(agentlens_url, "nonsense", "designer", "builders") as client,
         pytest.raises(AGHRequestError) as caught,
     ):
         client.greet(MINIMAL_CARD)
@@ -177,10 +177,10 @@ def test_invalid_token_raises_401_error(server):
     assert (caught.value.status, caught.value.reason_code) == (401, "")
 
 
-def test_response_that_is_not_json_raises_error(server, create_token):
+def test_response_that_is_not_json_raises_error(agentlens_url, create_token):
     with (
         AGHClient(
-            f"{server}/nowhere", create_token(), "designer", "builders"
+            f"{agentlens_url}/nowhere", create_token(), "designer", "builders"
         ) as client,
         pytest.raises(AGHRequestError) as caught,
     ):
@@ -192,23 +192,6 @@ def test_response_that_is_not_json_raises_error(server, create_token):
 def test_too_large_transfer_is_not_sent(make_client):
     with pytest.raises(EnvelopeTooLarge):
         make_client("designer").transfer(make_document(examples=["x" * 1_048_576]))
-
-
-def find_free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def wait_until_available(process, url, seconds=60) -> None:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urlopen(url, timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError(f"{url} exited or did not respond within {seconds} s")
 
 
 @contextmanager
@@ -224,13 +207,23 @@ def run_second_agentlens(data_dir):
         serve_command, env=environment, stdout=subprocess.DEVNULL
     )
     try:
-        wait_until_available(process, f"http://127.0.0.1:{port}/login")
+        wait_until(lambda: responds(process, f"http://127.0.0.1:{port}/login"))
         token_command = [*CLI, "token", "create", "admin"]
         output = subprocess.check_output(token_command, env=environment, text=True)
         yield f"http://127.0.0.1:{port}", output.splitlines()[-1]
     finally:
         process.terminate()
         process.wait(20)
+
+
+def responds(process, url) -> bool:
+    """Check whether the URL of a process, which must be running, responds."""
+    assert process.poll() is None
+    try:
+        with urlopen(url, timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 def test_relayed_capability_is_unchanged_in_second_agentlens(make_client, tmp_path):

@@ -9,12 +9,6 @@ from tests.capabilities.protocols.agui.declarations import load_sample
 from tests.servers import never_respond, reply, run_server
 
 
-@pytest.fixture
-def server():
-    with run_server() as running_server:
-        yield running_server
-
-
 def make_json_reply(document):
     return reply(body=json.dumps(document).encode(), content_type="application/json")
 

@@ -1,10 +1,13 @@
 """Helpers that build and parse A2A cards."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 from capabilities.parsers import parsers, try_parse
 from capabilities.protocols.a2a import A2AParser
+
+from .samples import get_feature_values, load_json_sample, select_capabilities
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "tests/data/a2a"
@@ -19,8 +22,7 @@ JSONRPC_INTERFACE = {
 }
 
 
-def load_sample(name):
-    return json.loads((DATA / f"{name}.json").read_text())
+load_sample = partial(load_json_sample, "a2a")
 
 
 def make_card(**members):
@@ -62,15 +64,15 @@ def get_warning_paths(document):
     return [problem.path for problem in parse_card(document).warnings]
 
 
-def get_capabilities(document, kind):
-    """Return the capabilities of one kind from a card, which must be valid."""
+def get_record(document):
+    """Return the record of a card, which must be valid."""
     result = parse_card(document)
     assert not result.errors
-    return [
-        capability
-        for capability in result.record.capabilities
-        if capability.kind == kind
-    ]
+    return result.record
+
+
+def get_capabilities(document, kind):
+    return select_capabilities(get_record(document), kind)
 
 
 def get_names(document, kind):
@@ -82,7 +84,4 @@ def get_properties(document, kind):
 
 
 def get_features(document):
-    return {
-        capability.name: capability.value
-        for capability in get_capabilities(document, "agent.feature")
-    }
+    return get_feature_values(get_record(document))

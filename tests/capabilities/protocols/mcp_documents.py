@@ -1,17 +1,19 @@
 """Helpers that build and parse MCP documents."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 from capabilities.parsers import parsers, try_parse
 from capabilities.protocols.mcp import MCPParser
 
+from .samples import get_feature_values, load_json_sample, select_capabilities
+
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "tests/data/mcp"
 
 
-def load_sample(name):
-    return json.loads((DATA / f"{name}.json").read_text())
+load_sample = partial(load_json_sample, "mcp")
 
 
 def parse_document(document):
@@ -33,11 +35,7 @@ def get_warning_paths(document):
 
 
 def get_capabilities(document, kind):
-    return [
-        capability
-        for capability in parse_document(document).record.capabilities
-        if capability.kind == kind
-    ]
+    return select_capabilities(parse_document(document).record, kind)
 
 
 def get_names(document, kind):
@@ -45,7 +43,4 @@ def get_names(document, kind):
 
 
 def get_features(document):
-    return {
-        capability.name: capability.value
-        for capability in get_capabilities(document, "agent.feature")
-    }
+    return get_feature_values(parse_document(document).record)

@@ -15,7 +15,7 @@ from capabilities.protocols.config.parser import ConfigCapability, ConfigParser
 DATA = Path(__file__).parents[2] / "data/config"
 
 
-def load_sample(name: str) -> bytes:
+def read_sample(name: str) -> bytes:
     return (DATA / name).read_bytes()
 
 
@@ -34,7 +34,7 @@ def get_messages(problems) -> list[tuple[str, str]]:
 
 
 def test_yaml_agent_is_parsed():
-    result = try_parse(load_sample("data_analyzer.md"))
+    result = try_parse(read_sample("data_analyzer.md"))
 
     assert result.is_valid
     assert not result.warnings
@@ -54,7 +54,7 @@ def test_yaml_agent_is_parsed():
 
 
 def test_toml_front_matter_is_parsed():
-    result = try_parse(load_sample("translator.md"))
+    result = try_parse(read_sample("translator.md"))
 
     record = result.record
     assert not result.warnings
@@ -70,7 +70,7 @@ def test_toml_front_matter_is_parsed():
 
 
 def test_toml_file_is_parsed():
-    result = try_parse(load_sample("reporter.toml"))
+    result = try_parse(read_sample("reporter.toml"))
 
     assert result.record.endpoint == "config:Reporter"
     assert result.record.capabilities[0].metadata == {"formats": ["pdf", "html"]}
@@ -79,7 +79,7 @@ def test_toml_file_is_parsed():
 
 
 def test_all_problems_are_reported_with_paths():
-    result = try_parse(load_sample("invalid_agent.md"))
+    result = try_parse(read_sample("invalid_agent.md"))
 
     kebab = "must be lowercase words joined by hyphens, such as data-analysis"
     assert result.protocol == "config"
@@ -232,7 +232,7 @@ def test_kind_is_discoverable_and_removal_breaks_clients():
 
 
 def test_connection_has_no_endpoint_and_a_reason():
-    connection = get_connection(load_sample("data_analyzer.md"), "config")
+    connection = get_connection(read_sample("data_analyzer.md"), "config")
 
     assert not connection.endpoints
     assert connection.unavailable_reason.startswith("The agent has no endpoint")

@@ -1,12 +1,11 @@
 import pytest
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, card_bytes, skill
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -40,15 +39,10 @@ def test_list_shows_provider_status_and_capability_count(editor_client):
 
 
 def test_list_takes_as_many_queries_for_22_entries_as_for_2(editor_client):
-    def count_queries():
-        with CaptureQueriesContext(connection) as captured:
-            editor_client.get(LIST_URL)
-        return len(captured)
-
     CatalogEntryFactory.create_batch(2, offers=["a2a.skill"])
-    count_for_few = count_queries()
+    count_for_few = count_queries(editor_client, LIST_URL)
     CatalogEntryFactory.create_batch(20, offers=["a2a.skill", "mcp.tool"])
-    assert count_queries() == count_for_few
+    assert count_queries(editor_client, LIST_URL) == count_for_few
 
 
 def test_search_matches_name_and_capability_like_catalog_search(editor_client):

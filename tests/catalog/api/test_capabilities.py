@@ -6,14 +6,10 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 import pytest
-from django.apps import AppConfig
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from capabilities.kinds import kinds
-from capabilities.parsers import parsers
 from catalog.api.capabilities import CapabilityInstanceSerializer
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
@@ -25,14 +21,14 @@ from tests.factories import (
     CapabilityFactory,
     CatalogEntryFactory,
     UserFactory,
+    add_capability,
     card_bytes,
 )
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
 LIST_URL = "/api/v1/capabilities"
-# The token with its user and the permissions of the user.
-AUTHENTICATION_QUERIES = 1
 ITEM_MEMBERS = {
     "kind",
     "name",
@@ -81,12 +77,6 @@ UNUSUAL_NAMES = [
     "\x01\x7f",
 ]
 unusual_names = pytest.mark.parametrize("name", UNUSUAL_NAMES, ids=ascii)
-
-
-def add_capability(entry, name, kind="a2a.skill", **fields):
-    """Add a capability to the entry and to the search index."""
-    CapabilityFactory(agent_type=entry.agent_type, kind=kind, name=name, **fields)
-    index_entries(CatalogEntry.objects.filter(pk=entry.pk))
 
 
 def detail_url(name: str, kind="a2a.skill") -> str:
@@ -425,28 +415,21 @@ def test_unusual_name_is_listed_and_found_by_its_key(viewer, name):
     assert response.json()["agents"][0]["capability_snippet"]["name"] == name
 
 
-def test_unusual_names_are_found_through_a_real_server(server):
+def test_unusual_names_are_found_through_a_real_server(agentlens_url):
     for name in UNUSUAL_NAMES:
         add_capability(CatalogEntryFactory(), name)
     _, token = AuthToken.objects.create(UserFactory(role="Viewer"))
     headers = {"Authorization": f"Bearer {token}"}
     names = {}
     for name in UNUSUAL_NAMES:
-        with urlopen(Request(server + detail_url(name), headers=headers)) as response:
+        request = Request(agentlens_url + detail_url(name), headers=headers)
+        with urlopen(request) as response:
             names[name] = json.load(response)["capability"]["name"]
 
     assert names == {name: name for name in UNUSUAL_NAMES}
 
 
-@pytest.fixture
-def weather_protocol():
-    """Register the protocol of another app."""
-    with kinds.temporarily(), parsers.temporarily():
-        AppConfig.create("tests.weather").ready()
-        yield
-
-
-def test_kind_of_another_app_is_listed_and_found(weather_protocol, editor):
+def test_kind_of_another_app_is_listed_and_found(weather, editor):
     station = {
         "station": "Śnieżka",
         "address": "https://sniezka.example.org/weather",
@@ -491,9 +474,7 @@ def test_60_capabilities_take_as_many_queries_as_3(viewer, url, expected):
     for count in (3, 57):
         for _ in range(count):
             add_capability(CatalogEntryFactory(), "Translate")
-        with CaptureQueriesContext(connection) as captured:
-            assert viewer.get(url).status_code == 200
-        counts.append(len(captured) - AUTHENTICATION_QUERIES)
+        counts.append(count_queries(viewer, url))
 
     assert counts == [expected, expected]
 

@@ -1,12 +1,11 @@
 """Query counts of the API, which do not grow with the number of rows."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from catalog.registration.service import register
 from tests.factories import CapabilityFactory, CatalogEntryFactory, card_bytes, skill
+from tests.queries import TOKEN_QUERIES, count_queries
 
 from .entries import CATALOG_URL, entry_url
 
@@ -14,16 +13,6 @@ pytestmark = pytest.mark.django_db
 
 KINDS_URL = "/api/v1/kinds"
 STATS_URL = "/api/v1/stats"
-# The token with its user and the permissions of the user.
-AUTHENTICATION_QUERIES = 1
-
-
-def count_queries(client, url: str) -> int:
-    """Return the number of queries of a request, without those for authentication."""
-    with CaptureQueriesContext(connection) as captured:
-        response = client.get(url)
-    assert response.status_code == 200, response.json()
-    return len(captured) - AUTHENTICATION_QUERIES
 
 
 def create_entries(count: int) -> None:
@@ -42,7 +31,7 @@ def create_entries(count: int) -> None:
 
 
 def test_authentication_takes_one_query(viewer, django_assert_num_queries):
-    with django_assert_num_queries(AUTHENTICATION_QUERIES):
+    with django_assert_num_queries(TOKEN_QUERIES):
         assert viewer.get(KINDS_URL).status_code == 200
 
 

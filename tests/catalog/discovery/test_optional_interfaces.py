@@ -20,7 +20,6 @@ from catalog.models import CatalogEntry
 from catalog.outbound.errors import FetchFailed
 from catalog.outbound.http import fetch
 from catalog.registration.service import import_url, refresh_entry, register
-from tests import servers
 from tests.servers import reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -104,12 +103,6 @@ def _additional_protocols(settings):
         introspectors.temporarily(GadgetIntrospector()),
     ):
         yield
-
-
-@pytest.fixture
-def server():
-    with servers.run_server() as server:
-        yield server
 
 
 def publish(server, path: str, **document) -> str:

@@ -10,18 +10,12 @@ from catalog.health.history import (
 )
 from catalog.health.status import ProbeOutcome, record_probe
 from catalog.models import HealthHour, ProbeResult
-from tests.factories import CatalogEntryFactory
 from tests.probes import failure, success
 
 pytestmark = pytest.mark.django_db
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-
-
-@pytest.fixture
-def entry():
-    return CatalogEntryFactory()
 
 
 def test_record_probe_stores_every_probe_and_hourly_counts(entry):

@@ -1,5 +1,4 @@
 import asyncio
-import ipaddress
 import json
 
 import pytest
@@ -18,15 +17,7 @@ from tests.servers import (
 CARD, OLDER_CARD = "/.well-known/agent-card.json", "/.well-known/agent.json"
 
 
-@pytest.fixture(autouse=True)
-def _allow_loopback(settings):
-    settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.1/32")]
-
-
-@pytest.fixture
-def server():
-    with run_server() as server:
-        yield server
+pytestmark = pytest.mark.usefixtures("allow_one_address")
 
 
 def probe(protocol, endpoint, definition_url=""):

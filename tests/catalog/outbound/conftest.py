@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from tests.servers import LOOPBACK, reply, run_server
+from tests.servers import reply
 
 REAL_GETADDRINFO = socket.getaddrinfo
 
@@ -41,12 +41,9 @@ def dns(monkeypatch):
 
 
 @pytest.fixture
-def server(settings):
-    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    settings.AGENTLENS_FETCH_TIMEOUT = 5
-    with run_server() as server:
-        server.routes["/"] = reply(body=b"hello")
-        yield server
+def server(server, allow_loopback):
+    server.routes["/"] = reply(body=b"hello")
+    return server
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from catalog.models import CatalogEntry, Source
 from catalog.outbound.errors import FetchFailed, FetchTimeout, UrlNotAllowed
 from catalog.registration.service import import_url, register, resolve_url
 from tests.factories import card, card_bytes
-from tests.servers import LOOPBACK, never_respond, redirect, reply, run_server
+from tests.servers import never_respond, redirect, reply
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("allow_loopback")]
 
 A2A_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"]
 MCP_PATHS = [
@@ -25,14 +25,6 @@ MCP_PATHS = [
 AGUI_PATHS = ["/capabilities"]
 HTML_PAGE = reply(body=b"<!doctype html><title>An agent lives here</title>")
 INVALID_CARD = reply(body=card_bytes(name="", skills=[]))
-
-
-@pytest.fixture
-def server(settings):
-    settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
-    settings.AGENTLENS_FETCH_TIMEOUT = 5
-    with run_server() as server:
-        yield server
 
 
 def reply_with_etag(body, etag='"1"'):

@@ -10,11 +10,10 @@ from catalog.ingestion.curation import curate
 from catalog.models import Capability, CatalogEntry, SearchRow, Status
 from catalog.registration.service import register
 from catalog.search import SearchQuery
-from catalog.search.indexer import index_entries
 from tests.factories import (
-    CapabilityFactory,
     CatalogEntryFactory,
     UserFactory,
+    add_capability,
     card_bytes,
     skill,
 )
@@ -24,14 +23,6 @@ pytestmark = pytest.mark.django_db
 
 def create_agent(name="Agent", **fields) -> CatalogEntry:
     return CatalogEntryFactory(display_name=name, **fields)
-
-
-def add_capability(entry, name, kind="a2a.skill", **fields) -> Capability:
-    capability = CapabilityFactory(
-        agent_type=entry.agent_type, kind=kind, name=name, **fields
-    )
-    index_entries(CatalogEntry.objects.filter(pk=entry.pk))
-    return capability
 
 
 def search_page(q="", kind="", sort="name_asc", limit=50, offset=0):

@@ -18,30 +18,30 @@ HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
-def entry():
+def polyglot():
     return register_agent(agent_card("Polyglot", "Translate text"))
 
 
 @pytest.mark.parametrize("url", [*READABLE_URLS, REGISTER_URL])
-def test_page_redirects_anonymous_to_login_with_return_url(client, entry, url):
-    response = client.get(url.format(entry.pk))
+def test_page_redirects_anonymous_to_login_with_return_url(client, polyglot, url):
+    response = client.get(url.format(polyglot.pk))
 
-    return_url = url.format(entry.pk).replace("?", "%3F").replace("=", "%3D")
+    return_url = url.format(polyglot.pk).replace("?", "%3F").replace("=", "%3D")
     return_url = return_url.replace("%20", "%2520").replace(":", "%3A")
     assert response.status_code == 302
     assert response["Location"] == f"/login?next={return_url}"
 
 
 @pytest.mark.parametrize("url", READABLE_URLS)
-def test_viewer_can_only_read_page(viewer_client, entry, url):
-    assert viewer_client.get(url.format(entry.pk)).status_code == 200
-    assert viewer_client.head(url.format(entry.pk)).status_code == 200
-    assert viewer_client.post(url.format(entry.pk)).status_code == 405
+def test_viewer_can_only_read_page(viewer_client, polyglot, url):
+    assert viewer_client.get(url.format(polyglot.pk)).status_code == 200
+    assert viewer_client.head(url.format(polyglot.pk)).status_code == 200
+    assert viewer_client.post(url.format(polyglot.pk)).status_code == 405
 
 
 @pytest.mark.parametrize("url", [*READABLE_URLS, REGISTER_URL])
-def test_page_is_forbidden_for_user_without_role(client_with_role, entry, url):
-    response = client_with_role().get(url.format(entry.pk))
+def test_page_is_forbidden_for_user_without_role(client_with_role, polyglot, url):
+    response = client_with_role().get(url.format(polyglot.pk))
 
     assert response.status_code == 403
     html = response.content.decode()
@@ -51,12 +51,12 @@ def test_page_is_forbidden_for_user_without_role(client_with_role, entry, url):
 
 @pytest.mark.parametrize("url", READABLE_URLS)
 def test_anonymous_read_opens_readable_pages(
-    client, client_with_role, entry, url, settings
+    client, client_with_role, polyglot, url, settings
 ):
     settings.AGENTLENS_ANONYMOUS_READ = True
 
-    assert client.get(url.format(entry.pk)).status_code == 200
-    assert client_with_role().get(url.format(entry.pk)).status_code == 200
+    assert client.get(url.format(polyglot.pk)).status_code == 200
+    assert client_with_role().get(url.format(polyglot.pk)).status_code == 200
 
 
 def test_anonymous_read_does_not_open_register_page(client, viewer_client, settings):
@@ -80,7 +80,7 @@ def test_htmx_request_of_anonymous_redirects_whole_page_to_login(client, url):
 
 
 @pytest.mark.parametrize("url", ["/catalog", CAPABILITIES_URL])
-def test_only_plain_htmx_request_gets_partial_results(viewer_client, entry, url):
+def test_only_plain_htmx_request_gets_partial_results(viewer_client, polyglot, url):
     page = viewer_client.get(url)
     partial = viewer_client.get(url, headers=HTMX)
     for headers in ({"HX-Boosted": "true"}, {"HX-History-Restore-Request": "true"}):
@@ -96,7 +96,7 @@ def test_only_plain_htmx_request_gets_partial_results(viewer_client, entry, url)
 
 
 @pytest.mark.parametrize("url", ["/catalog", CAPABILITIES_URL])
-def test_partial_and_page_have_different_etags(viewer_client, entry, url):
+def test_partial_and_page_have_different_etags(viewer_client, polyglot, url):
     page = viewer_client.get(url)
     headers = {"If-None-Match": page["ETag"]}
 

@@ -1,10 +1,9 @@
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from tests.api_errors import assert_error_response
 from tests.catalog.test_comparison import add_capabilities, add_features
 from tests.factories import CatalogEntryFactory
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -104,14 +103,12 @@ def test_comparison_of_four_agents_takes_as_many_queries_as_of_two(viewer_client
     entries = CatalogEntryFactory.create_batch(4)
     for entry in entries:
         add_capabilities(entry, *(f"tool {n}" for n in range(30)))
-    counts = []
-    for count in (2, 4):
-        with CaptureQueriesContext(connection) as captured:
-            response = get_comparison(viewer_client, *entries[:count])
-        assert response.status_code == 200
-        counts.append(len(captured))
 
-    assert counts[0] == counts[1]
+    def count_comparison_queries(count):
+        query = "&".join(f"id={entry.pk}" for entry in entries[:count])
+        return count_queries(viewer_client, f"{COMPARE_URL}?{query}")
+
+    assert count_comparison_queries(2) == count_comparison_queries(4)
 
 
 def test_catalog_keeps_selection_when_search_finds_nothing(viewer_client):
@@ -152,13 +149,12 @@ def test_catalog_disables_fifth_agent_when_four_are_selected(viewer_client):
 def test_selection_takes_one_query_for_any_number_of_agents(viewer_client):
     entries = CatalogEntryFactory.create_batch(4)
 
-    def count_queries(selected_count):
+    def count_selection_queries(selected_count):
         query = "&".join(f"chosen={entry.pk}" for entry in entries[:selected_count])
-        with CaptureQueriesContext(connection) as captured:
-            viewer_client.get(f"/catalog?{query}")
-        return len(captured)
+        return count_queries(viewer_client, f"/catalog?{query}")
 
-    assert count_queries(1) == count_queries(4) == count_queries(0) + 1
+    counts = [count_selection_queries(count) for count in (0, 1, 4)]
+    assert counts[1] == counts[2] == counts[0] + 1
 
 
 def test_catalog_ignores_unknown_feature_and_shows_message(viewer_client):

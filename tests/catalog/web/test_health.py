@@ -12,12 +12,7 @@ from tests.probes import failure, success
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def entry():
-    return CatalogEntryFactory()
-
-
-def get_html(client, entry):
+def get_entry_html(client, entry):
     """Return the HTML of the entry's page with white space collapsed."""
     return " ".join(client.get(f"/catalog/{entry.pk}").content.decode().split())
 
@@ -27,7 +22,7 @@ def test_latency_plot_has_text_alternative(viewer_client, entry):
     for n in range(3):
         record_probe(entry, success(100, now - timedelta(hours=3 + n)))
     record_probe(entry, failure(now - timedelta(hours=1)))
-    html = get_html(viewer_client, entry)
+    html = get_entry_html(viewer_client, entry)
 
     assert "4 probes, 1 failed" in html
     assert "<polyline" in html
@@ -40,7 +35,7 @@ def test_last_failure_is_shown_after_recovery(viewer_client, entry):
     record_probe(entry, failure(now - timedelta(hours=2), error="HTTP 500"))
     record_probe(entry, failure(now - timedelta(hours=1)))
     record_probe(entry, success(100, now))
-    html = get_html(viewer_client, entry)
+    html = get_entry_html(viewer_client, entry)
 
     assert "3 probes, 2 failed. Last failure" in html
     assert '1 hour ago</time>: <span class="wrap-anywhere">HTTP 503</span>.' in html
@@ -48,7 +43,7 @@ def test_last_failure_is_shown_after_recovery(viewer_client, entry):
 
 def test_plot_shows_day_with_failures_only(viewer_client, entry):
     record_probe(entry, failure(timezone.now() - timedelta(hours=1)))
-    html = get_html(viewer_client, entry)
+    html = get_entry_html(viewer_client, entry)
 
     assert "1 probe, 1 failed" in html
     assert 'class="failure"' in html
@@ -71,7 +66,7 @@ def test_daily_uptime_has_text_alternative(entry):
 
 
 def test_page_of_entry_never_probed_has_no_plot(viewer_client, entry):
-    html = get_html(viewer_client, entry)
+    html = get_entry_html(viewer_client, entry)
 
     assert "Not probed yet" in html
     assert "<polyline" not in html
@@ -79,7 +74,7 @@ def test_page_of_entry_never_probed_has_no_plot(viewer_client, entry):
 
 def test_page_of_entry_without_url_says_that_it_is_not_probed(viewer_client):
     entry = CatalogEntryFactory(agent_type__endpoint="mcp:somewhere")
-    html = get_html(viewer_client, entry)
+    html = get_entry_html(viewer_client, entry)
 
     assert "This agent is not probed because it has no URL." in html
 
@@ -87,7 +82,7 @@ def test_page_of_entry_without_url_says_that_it_is_not_probed(viewer_client):
 def test_probe_error_is_escaped(viewer_client, entry):
     record_probe(entry, failure(error="<script>alert(1)</script>"))
 
-    assert "<script>alert" not in get_html(viewer_client, entry)
+    assert "<script>alert" not in get_entry_html(viewer_client, entry)
 
 
 def test_latency_line_is_interrupted_by_long_gap(entry):

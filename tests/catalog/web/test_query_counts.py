@@ -1,30 +1,19 @@
 """Query counts of the pages, which do not grow with the number of rows."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, card_bytes, skill
 from tests.published import agent_card, register_agent
+from tests.queries import SESSION_QUERIES, count_queries
 
 pytestmark = pytest.mark.django_db
 
 CAPABILITIES_URL = "/catalog/capabilities"
-# The session, its user, and the user's permissions.
-AUTHENTICATION_QUERIES = 3
-
-
-def count_queries(client, url: str) -> int:
-    """Return the number of queries of a page, without those for authentication."""
-    with CaptureQueriesContext(connection) as captured:
-        response = client.get(url)
-    assert response.status_code == 200
-    return len(captured) - AUTHENTICATION_QUERIES
 
 
 def test_authentication_takes_three_queries(editor_client, django_assert_num_queries):
-    with django_assert_num_queries(AUTHENTICATION_QUERIES):
+    with django_assert_num_queries(SESSION_QUERIES):
         assert editor_client.get("/catalog/register").status_code == 200
 
 

@@ -1,16 +1,13 @@
 """Query counts: independent of the number of providers and capabilities."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
+from tests.queries import count_queries
 from tests.routing.api.requests import REGISTRY_URL
 from tests.routing.factories import RegistrationFactory
 
 pytestmark = pytest.mark.django_db
 
-# The token with its user and the permissions of the user.
-AUTHENTICATION_QUERIES = 1
 # The list needs three: the names, their number and their providers.
 EXPECTED_COUNTS = {
     "": 3,
@@ -24,22 +21,21 @@ EXPECTED_COUNTS = {
 }
 
 
-def count_queries(client, path: str) -> int:
-    with CaptureQueriesContext(connection) as captured:
-        response = client.get(REGISTRY_URL + path)
-    assert response.status_code == 200, response.json()
-    return len(captured) - AUTHENTICATION_QUERIES
+def count_queries_of_paths(client) -> dict[str, int]:
+    return {
+        path: count_queries(client, REGISTRY_URL + path) for path in EXPECTED_COUNTS
+    }
 
 
-def make_providers(count: int, capability: str = "data-analysis") -> None:
+def create_providers(count: int, capability: str = "data-analysis") -> None:
     RegistrationFactory.create_batch(count, capability=capability, metadata={"a": 1})
 
 
 def test_query_count_is_independent_of_number_of_providers(viewer):
     counts = []
     for count in (1, 9, 90):
-        make_providers(count)
-        counts.append({path: count_queries(viewer, path) for path in EXPECTED_COUNTS})
+        create_providers(count)
+        counts.append(count_queries_of_paths(viewer))
 
     assert counts == [EXPECTED_COUNTS] * 3
     decision = viewer.get(f"{REGISTRY_URL}/data-analysis").json()
@@ -48,19 +44,15 @@ def test_query_count_is_independent_of_number_of_providers(viewer):
 
 def test_query_count_is_independent_of_number_of_capabilities(viewer):
     for n in range(50):
-        make_providers(2, f"capability-{n}")
-    make_providers(1)
+        create_providers(2, f"capability-{n}")
+    create_providers(1)
 
-    assert {
-        path: count_queries(viewer, path) for path in EXPECTED_COUNTS
-    } == EXPECTED_COUNTS
+    assert count_queries_of_paths(viewer) == EXPECTED_COUNTS
 
 
 def test_load_balance_needs_one_more_query_without_redis(viewer, settings):
     settings.REDIS_URL = ""
-    make_providers(10)
-    path = "/data-analysis?routing_strategy=load_balance"
+    create_providers(10)
+    url = f"{REGISTRY_URL}/data-analysis?routing_strategy=load_balance"
 
-    assert (
-        count_queries(viewer, path) == count_queries(viewer, f"{path}&peek=true") == 2
-    )
+    assert count_queries(viewer, url) == count_queries(viewer, f"{url}&peek=true") == 2

@@ -5,9 +5,7 @@ import time
 from html import unescape
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from catalog.health.status import record_probe
@@ -17,6 +15,7 @@ from routing.metrics import Report, RequestOutcome, record_report
 from routing.models import CapabilityRegistration, DesiredState
 from tests.factories import CatalogEntryFactory, UserFactory
 from tests.probes import failure
+from tests.queries import count_queries
 from tests.routing.factories import RegistrationFactory, create_registration
 
 pytestmark = pytest.mark.django_db
@@ -24,8 +23,6 @@ pytestmark = pytest.mark.django_db
 INDEX_URL = "/registry"
 CAPABILITY_URL = "/registry/data-analysis"
 HOSTILE = '"><script>alert(1)</script>{{ 7|add:7 }}'
-# The session, its user and the permissions of the user.
-AUTHENTICATION_QUERIES = 3
 
 
 def get_text(response):
@@ -449,12 +446,6 @@ def test_hostile_text_is_escaped(editor_client):
 
 def test_page_varies_on_cookie(viewer_client, providers):
     assert "Cookie" in viewer_client.get(CAPABILITY_URL)["Vary"]
-
-
-def count_queries(client, url):
-    with CaptureQueriesContext(connection) as captured:
-        assert client.get(url).status_code == 200
-    return len(captured) - AUTHENTICATION_QUERIES
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Helpers that build and parse AGH documents, cards and envelopes."""
 
-import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from capabilities.protocols.agh.cards import PeerCard
 from capabilities.protocols.agh.documents import CapabilityDocument
 from capabilities.protocols.agh.envelopes import Envelope
 from capabilities.protocols.agh.errors import EnvelopeError
+from tests.capabilities.protocols.samples import load_json_sample
 
 ROOT = Path(__file__).parents[4]
 DATA = ROOT / "tests/data/agh"
@@ -17,8 +18,7 @@ NOW = 1_776_366_061
 PLACEHOLDER = "sha256:4ac7c4d8f64f35672e0e46ae7b8cfb2fd8d8a48fd6a0f4f37ab89f4459ef560f"
 
 
-def load_sample(name):
-    return json.loads((DATA / f"{name}.json").read_text())
+load_sample = partial(load_json_sample, "agh")
 
 
 def make_raw_document(**members):
@@ -91,3 +91,8 @@ def get_parse_error(received, now=NOW):
 
 def get_paths(problems):
     return [problem.path for problem in problems]
+
+
+def build_nested_object(depth):
+    """Return an object with this number of nested objects."""
+    return {"x": build_nested_object(depth - 1)} if depth else 1

@@ -8,7 +8,12 @@ from capabilities.protocols.agh.catalogs import (
 )
 from capabilities.protocols.agh.errors import EnvelopeError
 
-from .messages import make_document, make_raw_document, make_verified_document
+from .messages import (
+    build_nested_object,
+    make_document,
+    make_raw_document,
+    make_verified_document,
+)
 
 REQUEST_EXT = {"agh.include": ["capability_catalog"]}
 REQUEST_ALL = CatalogRequest(include_documents=True)
@@ -128,10 +133,6 @@ def test_malformed_catalog_is_rejected(value):
     assert caught.value.path == f"$.ext['{CATALOG_KEY}']"
 
 
-def make_nested(levels):
-    return {"x": make_nested(levels - 1)} if levels else 1
-
-
 @pytest.mark.parametrize(
     ("entries", "reason", "path"),
     [
@@ -156,7 +157,7 @@ def make_nested(levels):
             "malformed",
             "[1].id",
         ),
-        ([make_verified_document(acme=make_nested(60))], "malformed", "[0]"),
+        ([make_verified_document(acme=build_nested_object(60))], "malformed", "[0]"),
     ],
 )
 def test_one_invalid_document_refuses_the_catalog(entries, reason, path):

@@ -16,6 +16,7 @@ from capabilities.protocols.agh.members import ENVELOPE_BYTES_LIMIT, dump_compac
 
 from .messages import (
     NOW,
+    build_nested_object,
     get_parse_error,
     make_card,
     make_envelope,
@@ -390,13 +391,9 @@ def test_object_that_is_not_json_is_malformed(value):
     assert get_parse_error(make_envelope(ext={"x": value}))[0] == MALFORMED
 
 
-def make_nested(depth):
-    return {"x": make_nested(depth - 1)} if depth else 1
-
-
 def test_object_nested_too_deeply_is_malformed():
-    assert parse_envelope(make_envelope(ext=make_nested(62)))
-    assert get_parse_error(make_envelope(ext=make_nested(100)))[0] == MALFORMED
+    assert parse_envelope(make_envelope(ext=build_nested_object(62)))
+    assert get_parse_error(make_envelope(ext=build_nested_object(100)))[0] == MALFORMED
 
 
 def make_envelope_of_size(size):

@@ -1,11 +1,13 @@
 """Helpers that load and parse AG-UI declarations."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 from capabilities.parsers import parsers, try_parse
 from capabilities.problems import Problems
 from capabilities.protocols.agui import AGUIParser
+from tests.capabilities.protocols.samples import load_json_sample
 
 ROOT = Path(__file__).parents[4]
 DATA = ROOT / "tests/data"
@@ -13,8 +15,7 @@ SAMPLES = ROOT.parent / "shared/protocols/samples"
 URL = "https://agent.example/run"
 
 
-def load_sample(name):
-    return json.loads((DATA / f"agui/{name}.json").read_text())
+load_sample = partial(load_json_sample, "agui")
 
 
 def parse_document(document, protocol="agui", endpoint=URL):
@@ -29,16 +30,5 @@ def parse_record(document):
     return AGUIParser().parse(document, problems), problems
 
 
-def get_capabilities(record, kind):
-    return [capability for capability in record.capabilities if capability.kind == kind]
-
-
-def get_features(record):
-    return {
-        capability.name: capability.value
-        for capability in get_capabilities(record, "agent.feature")
-    }
-
-
-def get_paths(problems):
+def get_unique_paths(problems):
     return {problem.path for problem in problems}

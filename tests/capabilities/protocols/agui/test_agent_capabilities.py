@@ -16,8 +16,9 @@ from capabilities.protocols.agui.agent_capabilities import (
 from capabilities.protocols.mcp import MCPParser
 from capabilities.protocols.mcp.records import MCPPrompt, MCPTool
 from capabilities.spellings import FLAT_MULTIMODAL_FLAGS
+from tests.capabilities.protocols.samples import get_feature_values
 
-from .declarations import DATA, SAMPLES, get_features, load_sample, parse_record
+from .declarations import DATA, SAMPLES, load_sample, parse_record
 
 SAMPLE_NAMES = ["concierge", "snake_case_gardener", "courier_with_invalid_members"]
 COLLECTED_SAMPLES = [
@@ -299,7 +300,7 @@ def test_agui_snapshot_adds_no_false_flag(document):
     assert all(declares_false(document, name) for name in iter_false_features(snapshot))
     assert all(
         declares_false(document, name)
-        for name, value in get_features(record).items()
+        for name, value in get_feature_values(record).items()
         if value is False
     )
     AgentCapabilities.model_validate(snapshot)

@@ -10,7 +10,7 @@ from capabilities.protocols.agui import AGUIParser
 
 from .declarations import (
     URL,
-    get_paths,
+    get_unique_paths,
     load_sample,
     parse_document,
     parse_record,
@@ -38,7 +38,7 @@ def test_endpoint_is_required_without_url_and_name(identity):
 def test_invalid_url_is_an_error_with_path(url):
     _, problems = parse_record({"identity": {"name": "n"}, "url": url})
 
-    assert get_paths(problems.errors) == {"$.url"}
+    assert get_unique_paths(problems.errors) == {"$.url"}
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,13 @@ from capabilities.protocols.config.parser import ConfigParser
 from capabilities.protocols.mcp import MCPParser
 from capabilities.records import ProviderRecord
 from catalog.web.icons import ICONS
+from tests.capabilities.protocols.samples import get_feature_values, select_capabilities
 
 from .declarations import (
     DATA,
     SAMPLES,
     URL,
-    get_capabilities,
-    get_features,
-    get_paths,
+    get_unique_paths,
     load_sample,
     parse_document,
     parse_record,
@@ -140,7 +139,7 @@ def test_all_fields_of_concierge_sample_are_parsed():
     assert record.description == "Looks after the guests of a hotel"
     assert record.provider == ProviderRecord("Grand Hotel")
     assert record.endpoint == URL
-    assert get_features(record) == {
+    assert get_feature_values(record) == {
         "identity.documentationUrl": "https://hotel.example/docs",
         "identity.metadata.floor": 3,
         "transport.streaming": True,
@@ -187,7 +186,7 @@ def test_all_fields_of_concierge_sample_are_parsed():
 
 def test_tools_and_subagents_become_capabilities():
     record, _ = parse_record(load_sample("concierge"))
-    (tool,) = get_capabilities(record, "agui.tool")
+    (tool,) = select_capabilities(record, "agui.tool")
 
     assert (tool.name, tool.description) == (
         "book_table",
@@ -196,7 +195,7 @@ def test_tools_and_subagents_become_capabilities():
     assert tool.properties["parameters"]["type"] == "object"
     assert [
         (subagent.name, subagent.description)
-        for subagent in get_capabilities(record, "agui.subagent")
+        for subagent in select_capabilities(record, "agui.subagent")
     ] == [
         ("porter", "Carries the luggage"),
         ("barkeeper", ""),
@@ -207,7 +206,7 @@ def test_invalid_members_are_warnings_and_are_ignored():
     result = parse_document(load_sample("courier_with_invalid_members"))
 
     assert result.is_valid
-    assert get_paths(result.warnings) == {
+    assert get_unique_paths(result.warnings) == {
         "$.identity.version",
         "$.identity.mood",
         "$.transport.streaming",
@@ -223,11 +222,11 @@ def test_invalid_members_are_warnings_and_are_ignored():
         "$.multiAgent.subagents",
         "$.wireShape",
     }
-    assert get_features(result.record) == {
+    assert get_feature_values(result.record) == {
         "transport.resumable": True,
         "output.supportedMimeTypes": ["text/plain"],
     }
-    assert [tool.name for tool in get_capabilities(result.record, "agui.tool")] == [
+    assert [tool.name for tool in select_capabilities(result.record, "agui.tool")] == [
         "ship",
         "track",
     ]
@@ -236,7 +235,7 @@ def test_invalid_members_are_warnings_and_are_ignored():
 def test_warning_has_path_in_original_spelling():
     document = {"multi_agent": {"sub_agents": [{}]}, "multimodal": {"pdfInput": 1}}
 
-    assert get_paths(parse_document(document).warnings) == {
+    assert get_unique_paths(parse_document(document).warnings) == {
         "$.multi_agent.sub_agents[0].name",
         "$.multimodal.pdfInput",
     }
@@ -246,8 +245,8 @@ def test_conflicting_spellings_are_a_warning():
     document = {"multimodal": {"imageInput": False, "input": {"image": True}}}
     result = parse_document(document)
 
-    assert get_paths(result.warnings) == {"$.multimodal.imageInput"}
-    assert get_features(result.record) == {"multimodal.input.image": True}
+    assert get_unique_paths(result.warnings) == {"$.multimodal.imageInput"}
+    assert get_feature_values(result.record) == {"multimodal.input.image": True}
 
 
 def test_unsupported_tools_are_ignored_with_a_warning():
@@ -256,16 +255,16 @@ def test_unsupported_tools_are_ignored_with_a_warning():
     }
     result = parse_document(document)
 
-    assert get_capabilities(result.record, "agui.tool") == []
-    assert get_features(result.record) == {"tools.supported": False}
-    assert get_paths(result.warnings) == {"$.tools.items"}
+    assert select_capabilities(result.record, "agui.tool") == []
+    assert get_feature_values(result.record) == {"tools.supported": False}
+    assert get_unique_paths(result.warnings) == {"$.tools.items"}
 
 
 def test_second_tool_of_same_name_is_numbered():
     tools = [{"name": "t", "description": "one"}, {"name": "t", "description": "two"}]
     record = parse_document({"tools": {"items": tools}}).record
 
-    assert [tool.name for tool in get_capabilities(record, "agui.tool")] == [
+    assert [tool.name for tool in select_capabilities(record, "agui.tool")] == [
         "t",
         "t (2)",
     ]
@@ -282,7 +281,7 @@ def test_custom_members_become_features_with_full_names():
     result = parse_document({"custom": custom})
 
     assert result.warnings == []
-    assert get_features(result.record) == {
+    assert get_feature_values(result.record) == {
         "custom.rateLimit.maxRequestsPerMinute": 60,
         "custom.billing.tier": "enterprise",
         "custom.billing.credits": 1.5,
@@ -297,9 +296,9 @@ def test_number_and_length_of_custom_members_are_limited():
     many_members = parse_document({"custom": custom})
     long_name = parse_document({"custom": {"k" * 600: True}})
 
-    assert len(get_features(many_members.record)) == 100
-    assert get_paths(many_members.warnings) == {"$.custom"}
-    assert get_features(long_name.record) == {}
+    assert len(get_feature_values(many_members.record)) == 100
+    assert get_unique_paths(many_members.warnings) == {"$.custom"}
+    assert get_feature_values(long_name.record) == {}
     assert len(long_name.warnings) == 1
 
 
@@ -311,7 +310,7 @@ def test_identity_members_without_own_field_become_features():
         "documentationUrl": "https://d.example",
         "metadata": {"team": {"color": "blue"}},
     }
-    assert get_features(parse_document({"identity": identity}).record) == {
+    assert get_feature_values(parse_document({"identity": identity}).record) == {
         "identity.type": "langgraph",
         "identity.documentationUrl": "https://d.example",
         "identity.metadata.team.color": "blue",

@@ -2,9 +2,10 @@
 
 import json
 import time
-from pathlib import Path
 
 import pytest
+
+from tests.capabilities.protocols.agh.messages import load_sample
 
 from .agh import (
     BRIEF_KEY,
@@ -35,7 +36,6 @@ from .agh import (
 
 pytestmark = pytest.mark.django_db
 
-SAMPLES_PATH = Path(__file__).parents[3] / "data/agh"
 SAMPLE_PEER_ID = "designer.session-19"
 # The correct digests of the two samples; both samples contain another one.
 CATALOG_DIGEST_PREFIX = "sha256:56756e53"
@@ -49,10 +49,6 @@ OPTIONAL_MEMBERS = [
     "examples",
     "requirements",
 ]
-
-
-def load_sample(name: str) -> dict:
-    return json.loads((SAMPLES_PATH / f"{name}.json").read_text())
 
 
 def get_timestamp() -> int:

@@ -151,13 +151,13 @@ def test_broadcast_is_answered_by_degraded_peer(editor):
 
 
 def test_broadcast_query_count_does_not_grow_with_peers(editor):
-    def count_queries():
+    def count_broadcast_queries():
         with CaptureQueriesContext(connection) as captured:
             send_envelopes(editor, build_whois(ext=build_catalog_request_ext()))
         return len(captured)
 
     send_envelopes(editor, build_greet("a"), build_transfer(build_document("a")))
-    expected = count_queries()
+    expected = count_broadcast_queries()
     for n in range(5):
         sender = f"peer-{n}"
         send_envelopes(
@@ -166,7 +166,7 @@ def test_broadcast_query_count_does_not_grow_with_peers(editor):
             build_transfer(build_document("a"), sender=sender),
         )
 
-    assert count_queries() == expected
+    assert count_broadcast_queries() == expected
 
 
 def test_documents_are_returned_only_on_request(documented_peer, viewer):

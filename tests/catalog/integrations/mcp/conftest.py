@@ -1,20 +1,11 @@
-import ipaddress
-
 import pytest
 
-from tests import mcp_servers, servers
+from tests import mcp_servers
 
 
 @pytest.fixture(autouse=True)
-def _allow_loopback(settings):
-    settings.AGENTLENS_ALLOWED_NETWORKS = [ipaddress.ip_network("127.0.0.1/32")]
-    settings.AGENTLENS_FETCH_TIMEOUT = 5
-
-
-@pytest.fixture
-def server():
-    with servers.run_server() as server:
-        yield server
+def _requests_to_one_address(allow_one_address):
+    """Allow requests to 127.0.0.1 in all tests of this package."""
 
 
 @pytest.fixture(scope="module")

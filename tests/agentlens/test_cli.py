@@ -73,7 +73,7 @@ def test_import_invalid_files_reports_file_and_path(tmp_path):
     assert "nameless.toml: $.name must be a non-empty string" in result.stderr
 
 
-def test_import_named_markdown_file_without_agent_fails(tmp_path):
+def test_import_of_markdown_file_without_front_matter_fails(tmp_path):
     (tmp_path / "README.md").write_text("# Capabilities\n")
     result = run_cli("import", tmp_path / "README.md")
 
@@ -438,7 +438,7 @@ def test_import_rejects_url_that_is_not_http():
     assert "must be an http or https URL" in result.output
 
 
-def test_import_empty_folder_says_nothing_to_import(tmp_path):
+def test_import_of_empty_folder_reports_no_definitions(tmp_path):
     result = run_cli("import", tmp_path)
 
     assert result.exit_code == 0

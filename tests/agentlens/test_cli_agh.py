@@ -386,7 +386,7 @@ def test_symlinked_catalog_is_rejected(agent, name):
     assert "not a symlink" in result.stderr
 
 
-def test_broken_symlink_is_rejected(agent):
+def test_import_of_broken_symlink_is_rejected(agent):
     (agent / "capabilities.toml").symlink_to(agent / "nowhere.toml")
     result = run_cli("import", agent)
 

@@ -259,7 +259,7 @@ def test_group_has_exactly_the_permissions_of_its_role(role):
     assert get_permissions(role) == ROLES[role]
 
 
-def test_each_role_includes_the_permissions_of_the_lower_one():
+def test_each_role_includes_the_permissions_of_the_role_below():
     assert VIEWER < EDITOR < ADMIN
     assert all(".view_" in permission for permission in VIEWER)
 
@@ -268,7 +268,7 @@ def select_routing(permissions: set[str]) -> set[str]:
     return {name for name in permissions if name.startswith("routing.")}
 
 
-def test_editor_may_delete_only_registrations():
+def test_editor_can_delete_only_registrations():
     verbs = ("view", "add", "change", "delete")
     registration = {f"routing.{verb}_capabilityregistration" for verb in verbs}
 

@@ -136,7 +136,7 @@ def test_serve_with_no_prober_sends_no_probes(environment, agent):
     ],
     ids=lambda command: command[0],
 )
-def test_command_without_migrated_database_reports_it(environment, command):
+def test_command_without_migrated_database_exits_with_message(environment, command):
     result = run(environment, *command)
 
     assert result.returncode == 1

@@ -57,7 +57,7 @@ def test_invalid_json_is_rejected(raw):
         (b"null", "null"),
     ],
 )
-def test_document_must_be_an_object(raw, type_name):
+def test_document_that_is_not_an_object_is_rejected(raw, type_name):
     message = f"must be a JSON object, not {type_name}"
     assert get_read_error(raw) == Problem("$", message)
 

@@ -84,7 +84,7 @@ def test_json_and_other_text_is_not_yaml_or_toml(text):
 
 
 @pytest.mark.parametrize("text", ["---\na: 1\n---\n", "+++\na = 1\n+++\n", "a = 1"])
-def test_read_json_refuses_yaml_and_toml(text):
+def test_read_json_rejects_yaml_and_toml(text):
     with pytest.raises(UnreadableDocument) as caught:
         read_json(text.encode(), Problems())
 

@@ -98,7 +98,7 @@ def test_temporary_parser_is_removed_after_the_block():
     assert try_parse(raw).protocol == ""
 
 
-def test_first_registered_parser_wins():
+def test_first_registered_parser_takes_precedence():
     card = {"skills": [], "url": "https://a.example.com/"}
 
     assert try_parse(make_notebook(**card)).protocol == "a2a"

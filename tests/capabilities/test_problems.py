@@ -145,7 +145,7 @@ def test_string_of_another_type_is_a_warning(problems, value):
     assert problems.warnings == [Problem("$.x.a", "should be a string; ignored")]
 
 
-def test_url_must_be_a_web_url_or_is_a_warning(problems):
+def test_url_that_is_not_a_web_url_is_a_warning(problems):
     assert problems.url({"a": "https://example.com/"}, "a") == "https://example.com/"
     assert problems.url({}, "a") == ""
     assert not problems.warnings
@@ -198,7 +198,7 @@ def test_object_may_be_missing(problems):
 
 
 @pytest.mark.parametrize("value", [[], "", 0, False, "b"])
-def test_object_of_another_type_is_a_warning(problems, value):
+def test_object_member_of_another_type_is_a_warning(problems, value):
     assert problems.object({"a": value}, "a") == {}
     assert problems.warnings == [Problem("$.a", "should be an object; ignored")]
 
@@ -222,7 +222,7 @@ def test_iter_objects_of_missing_list_yields_nothing(problems):
     assert not problems.errors
 
 
-def test_iter_objects_refuses_list_over_the_limit(problems):
+def test_iter_objects_rejects_list_over_the_limit(problems):
     assert len(list(problems.iter_objects({"a": [{}] * 5_000}, "a"))) == 5_000
     assert not problems.errors
 

@@ -57,7 +57,7 @@ def test_demo_names_have_letters_of_several_scripts(demo_entries):
     assert all(letter in names for letter in "Łßエ")
 
 
-def test_loading_demo_again_changes_nothing(demo_entries):
+def test_loading_demo_again_keeps_entries_and_changes(demo_entries):
     changes = DefinitionChange.objects.count()
     list(demo.load())
 
@@ -83,7 +83,7 @@ def test_demo_history_matches_current_state(demo_entries):
         assert len(list(latest_failures)) == entry.consecutive_failures, entry
 
 
-def test_loading_demo_again_replaces_history(demo_entries):
+def test_loading_demo_again_does_not_duplicate_history(demo_entries):
     count = ProbeResult.objects.count()
     list(demo.load())
 

@@ -43,7 +43,7 @@ def is_maintained():
     return is_probed and entry.changes.exists() and not old_probes.exists()
 
 
-def test_run_probes_refreshes_and_prunes(due_entry):
+def test_running_worker_probes_refreshes_and_prunes(due_entry):
     async def scenario():
         task = asyncio.create_task(run())
         async with asyncio.timeout(20):
@@ -56,7 +56,7 @@ def test_run_probes_refreshes_and_prunes(due_entry):
     asyncio.run(scenario())
 
 
-def test_run_once_probes_refreshes_and_prunes(due_entry):
+def test_single_worker_round_probes_refreshes_and_prunes(due_entry):
     assert asyncio.run(run_once()) == 1
     assert is_maintained()
 

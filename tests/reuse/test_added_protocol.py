@@ -48,7 +48,7 @@ def test_guide_creates_parser_sample_and_test():
     assert len(DIFF.findall(GUIDE)) == 2
 
 
-def test_tests_of_the_guide_pass_in_changed_project(project_with_weather):
+def test_protocol_tests_from_the_guide_pass(project_with_weather):
     output = run_python(
         project_with_weather,
         *("-m", "pytest", "-p", "no:cacheprovider"),
@@ -72,7 +72,7 @@ def test_regenerated_schema_lists_the_added_protocol(project_with_weather):
     assert "- weather\n" in schema.read_text()
 
 
-def test_example_app_of_the_tests_works_with_the_added_protocol(project_with_weather):
+def test_weather_app_tests_pass_with_the_added_protocol(project_with_weather):
     output = run_python(
         project_with_weather,
         *("-m", "pytest", "-p", "no:cacheprovider", "tests/weather"),

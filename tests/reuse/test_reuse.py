@@ -107,7 +107,7 @@ def test_write_with_view_permission_returns_403(responses):
     assert responses["agent after reader writes"]["status"] == 200
 
 
-def test_unsupported_method_returns_405(responses):
+def test_unsupported_method_in_host_project_returns_405(responses):
     assert responses["options"]["status"] == 405
 
 

@@ -106,7 +106,7 @@ def test_saving_unchanged_form_changes_nothing(editor_client):
     assert CapabilityRegistration.objects.values().get() == before
 
 
-def test_agent_and_capability_cannot_be_changed(editor_client):
+def test_admin_form_does_not_change_agent_and_capability(editor_client):
     registration = RegistrationFactory()
     other = CatalogEntryFactory()
     editor_client.post(
@@ -118,7 +118,7 @@ def test_agent_and_capability_cannot_be_changed(editor_client):
     assert CapabilityRegistration.objects.get().entry == registration.entry
 
 
-def test_new_health_check_is_due_immediately(editor_client):
+def test_health_check_added_in_admin_is_due_immediately(editor_client):
     entry = CatalogEntryFactory()
     editor_client.post(
         ADD_URL, build_form_data(entry=entry.pk, health_check_url="/health")

@@ -203,7 +203,7 @@ def test_importing_again_reactivates_draining_registration():
     assert statuses == {"data-analysis": "active", "report-generation": "inactive"}
 
 
-def test_drained_registration_is_declared_again_before_cleanup():
+def test_drained_registration_declared_again_survives_cleanup():
     """Otherwise the cleanup would remove a capability that is declared again."""
     entry = register(DEFINITION).entry
     entry.registrations.filter(capability="data-analysis").update(

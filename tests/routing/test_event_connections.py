@@ -97,7 +97,7 @@ def test_http_stream_ends_after_connection_lifetime(agentlens_url, settings):
         assert list(response.iter_lines()) == [": listening", ""]
 
 
-def test_http_stream_refuses_unauthorized_requests_and_other_methods(agentlens_url):
+def test_http_stream_rejects_unauthorized_requests_and_other_methods(agentlens_url):
     url = f"{agentlens_url}/api/v1/registry/events"
     other_origin = create_auth_headers() | {"Origin": "https://evil.example"}
     responses = [

@@ -120,7 +120,7 @@ def test_check_stores_time_latency_and_error(agent_server):
     assert [sum(counts) for counts in zip(*hours, strict=True)] == [2, 1]
 
 
-def test_older_result_does_not_overwrite_newer_one(agent_server):
+def test_older_check_result_does_not_overwrite_newer_result(agent_server):
     registration = register_with_check(create_agent(agent_server.url("/a2a")))
     now = timezone.now()
     assert health_checks.record_probe(registration, success(at=now))
@@ -230,7 +230,7 @@ def test_deprecated_agent_is_not_checked(agent_server):
     assert agent_server.paths == []
 
 
-def test_new_health_check_url_resets_health(agent_server):
+def test_changed_health_check_url_resets_health(agent_server):
     agent_server.routes["/health"] = reply(503)
     registration = register_with_check(create_agent(agent_server.url("/a2a")))
     for _ in range(3):

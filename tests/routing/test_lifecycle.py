@@ -78,7 +78,9 @@ def send_report(api, registration, *times):
     assert_status(api.post(url, json={"outcomes": outcomes}), 204)
 
 
-def test_lifecycle_of_two_providers(agentlens_url, api, agent_servers, settings):
+def test_two_providers_are_registered_checked_drained_and_removed(
+    agentlens_url, api, agent_servers, settings
+):
     settings.AGENTLENS_DRAIN_SECONDS = 0.5
     with open_websocket(agentlens_url, "?capability=image-processing") as websocket:
         fast = register(api, "Fast", agent_servers["Fast"][0], priority=10)

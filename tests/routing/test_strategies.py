@@ -110,7 +110,7 @@ def test_healthy_candidates_come_first(strategy, candidates):
 
 
 @given(candidates=candidate_lists(min_size=1), turn=st.integers(0, 2**63))
-def test_load_balance_picks_only_healthy_if_available(candidates, turn):
+def test_load_balance_picks_healthy_candidate_if_any_is_available(candidates, turn):
     available = get_available_candidates("load_balance", candidates, turn)
 
     if any(candidate.has_good_health for candidate in available):
@@ -200,7 +200,7 @@ def test_equal_scores_are_ordered_by_priority_load_name_and_id():
     assert get_ids("fastest_response", *candidates) == ["7", "6", "5", "3", "4"]
 
 
-def test_zero_scores_are_ordered_by_same_rule():
+def test_zero_scores_are_ordered_like_other_equal_scores():
     assert get_ids(
         "priority", make_candidate("b", priority=0), make_candidate("a", priority=0)
     ) == ["a", "b"]

@@ -153,7 +153,7 @@ def test_invalid_card_is_recognized(document):
         {"name": "a", "description": "b", "version": "1.0.0"},
     ],
 )
-def test_other_document_is_not_recognized(document):
+def test_other_document_is_not_recognized_as_a2a_card(document):
     assert not A2AParser().recognizes(document)
 
 

@@ -109,7 +109,7 @@ cards = st.fixed_dictionaries(
 
 
 @given(documents | cards)
-def test_parser_handles_any_document(document):
+def test_a2a_parser_handles_any_document(document):
     result = parse_card(document)
 
     assert result.is_valid or result.errors

@@ -44,7 +44,7 @@ def test_extension_with_invalid_required_flag_is_optional():
     assert get_warning_paths(document) == ["$.capabilities.extensions[0].required"]
 
 
-def test_capability_flags_become_features():
+def test_a2a_capability_flags_become_features():
     assert get_features(load_sample("v02_translator")) == {
         "transport.streaming": True,
         "transport.pushNotifications": False,
@@ -76,7 +76,7 @@ def test_modes_of_card_and_skills_become_media_features():
     }
 
 
-def test_documentation_url_becomes_a_feature():
+def test_a2a_documentation_url_becomes_a_feature():
     document = make_card(documentationUrl="https://d.example/docs")
 
     assert (
@@ -93,7 +93,7 @@ def test_extended_card_flag_is_read_in_both_spellings(value):
     assert get_features(older) == get_features(newer)
 
 
-def test_newer_spelling_of_extended_card_flag_wins():
+def test_newer_spelling_of_extended_card_flag_takes_precedence():
     document = make_card(
         capabilities={"extendedAgentCard": False},
         supportsAuthenticatedExtendedCard=True,

@@ -149,7 +149,7 @@ def test_interface_url_is_required():
         "https://desk.example.com/" + "a" * 2_000,
     ],
 )
-def test_endpoint_must_be_a_web_url(url):
+def test_endpoint_that_is_not_a_web_url_is_an_error(url):
     assert get_error_paths(make_card(url=url)) == ["$.url"]
     assert get_error_paths(make_v1_card(JSONRPC_INTERFACE | {"url": url})) == [
         "$.supportedInterfaces[0]"

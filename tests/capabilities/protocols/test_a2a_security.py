@@ -215,7 +215,7 @@ REQUIREMENTS = [
 
 
 @pytest.mark.parametrize(("older", "newer"), REQUIREMENTS)
-def test_requirements_are_parsed_alike_in_both_spellings(older, newer):
+def test_security_requirements_are_parsed_alike_in_both_spellings(older, newer):
     for members in (
         {"security": older},
         {"securityRequirements": newer},
@@ -370,5 +370,5 @@ def test_invalid_signature_members_are_warnings():
 
 
 @pytest.mark.parametrize("signatures", [{}, "x", [5]])
-def test_signatures_must_be_a_list_of_objects(signatures):
+def test_signatures_that_are_not_a_list_of_objects_are_an_error(signatures):
     assert get_error_paths(make_card(signatures=signatures))

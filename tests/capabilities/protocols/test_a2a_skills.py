@@ -89,7 +89,7 @@ def test_skills_with_same_name_get_id_in_name():
 
 
 @pytest.mark.parametrize("skills", [None, {}, "skills", 5, {"a": {"name": "b"}}])
-def test_skills_must_be_a_list(skills):
+def test_skills_that_are_not_a_list_are_an_error(skills):
     assert parse_card(make_card(skills=skills)).errors == [
         Problem("$.skills", "must be a list of objects")
     ]

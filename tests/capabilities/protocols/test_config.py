@@ -196,7 +196,7 @@ def test_unquoted_version_is_a_warning(text, version):
         {"capabilities": ["a"], "capability_metadata": {}},
     ],
 )
-def test_invalid_agent_is_recognized(document):
+def test_invalid_configuration_agent_is_recognized(document):
     assert ConfigParser().recognizes(document)
 
 
@@ -215,7 +215,7 @@ def test_invalid_agent_is_recognized(document):
         {"name": "x", "capabilities": ["a"], "peer_id": "x"},
     ],
 )
-def test_other_document_is_not_recognized(document):
+def test_other_document_is_not_recognized_as_configuration_agent(document):
     assert not ConfigParser().recognizes(document)
 
 

@@ -130,7 +130,7 @@ def test_sep_1649_card_has_version_of_server_info():
     assert record.description == "Sells ferry tickets"
 
 
-def test_dynamic_lists_are_empty_with_a_warning():
+def test_lists_declared_as_dynamic_are_empty_with_a_warning():
     result = parse_document(load_sample("server_card_sep1649"))
 
     assert result.is_valid
@@ -306,7 +306,7 @@ json_values = st.recursive(
 
 @settings(max_examples=150)
 @given(st.dictionaries(member_names | st.text(max_size=5), json_values, max_size=8))
-def test_parser_handles_any_document(document):
+def test_mcp_parser_handles_any_document(document):
     MCPParser().recognizes(document)
     result = parse_document(document)
 
@@ -316,7 +316,7 @@ def test_parser_handles_any_document(document):
 
 
 @pytest.mark.parametrize("name", ["server_card", "introspection", "registry_envelope"])
-def test_parser_does_not_modify_the_document(name):
+def test_mcp_parser_does_not_modify_the_document(name):
     document = load_sample(name)
     original = copy.deepcopy(document)
 

@@ -10,7 +10,7 @@ from .mcp_documents import DATA
 @pytest.mark.parametrize(
     "path", sorted(DATA.glob("*.json")), ids=lambda path: path.stem
 )
-def test_every_sample_is_recognized(path):
+def test_every_mcp_sample_is_recognized(path):
     assert MCPParser().recognizes(json.loads(path.read_text()))
 
 
@@ -72,5 +72,5 @@ def test_minimal_server_is_recognized(document):
         {"server": {"name": "x"}, "_meta": {}},
     ],
 )
-def test_other_document_is_not_recognized(document):
+def test_other_document_is_not_recognized_as_mcp_document(document):
     assert not MCPParser().recognizes(document)

@@ -13,7 +13,7 @@ from .mcp_documents import (
 HOME_URL = "https://home.example"
 
 
-def test_capability_flags_become_features():
+def test_mcp_capability_flags_become_features():
     flags = {"tools": True, "resources": False, "prompts": {}, "tasks": {"list": {}}}
 
     assert get_features(make_server(capabilities=flags)) == {
@@ -59,7 +59,7 @@ def test_tools_flag_false_overrides_listed_tools():
     }
 
 
-def test_documentation_url_becomes_a_feature():
+def test_mcp_documentation_url_becomes_a_feature():
     document = make_server(documentationUrl="https://d.example/docs")
 
     assert get_features(document) == {

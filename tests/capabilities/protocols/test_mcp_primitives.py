@@ -87,7 +87,7 @@ def test_prompt_keeps_its_arguments():
         MCPPrompt(name="minimal", arguments=[]),
     ],
 )
-def test_record_survives_storage_round_trip(record):
+def test_mcp_record_survives_storage_round_trip(record):
     restored = type(record).from_stored(
         record.name, record.description, record.properties
     )
@@ -113,7 +113,7 @@ def test_kinds_are_discoverable_and_have_record_classes():
     assert all(kind.slug == kind.record_class.kind for kind in MCPParser.kinds)
 
 
-def test_second_tool_of_same_name_is_numbered():
+def test_second_mcp_tool_of_same_name_is_numbered():
     tool = {"name": "forecast", "inputSchema": {"type": "object"}}
     document = make_server(tools=[tool, tool])
 

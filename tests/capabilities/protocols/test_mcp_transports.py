@@ -47,7 +47,7 @@ def test_endpoint_members_are_tried_in_order():
     assert endpoints == [f"https://{n}.example" for n in range(1, 8)]
 
 
-def test_endpoint_without_url_is_made_from_name():
+def test_mcp_endpoint_without_url_is_made_from_name():
     assert get_endpoint({"name": "desk", "tools": []}) == "mcp:desk"
     assert get_endpoint({"serverInfo": {"name": "desk"}}) == "mcp:desk"
     assert get_endpoint({"name": "desk", "title": "Desk", "url": ""}) == "mcp:desk"
@@ -71,7 +71,7 @@ def test_name_is_required_without_url(document):
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "/mcp", "desk.example", "ftp://desk.example", 5, []]
 )
-def test_invalid_url_is_skipped_for_a_valid_one(url):
+def test_invalid_url_is_skipped_if_another_is_valid(url):
     document = make_server(serverUrl=url)
 
     assert get_endpoint(document) == "https://desk.example/mcp"
@@ -149,7 +149,7 @@ def test_loopback_url_of_package_is_not_an_endpoint(url):
 @pytest.mark.parametrize(
     "transport", ["http", ["sse", {"type": "http"}], {"type": "http"}]
 )
-def test_transport_may_be_only_a_type(transport):
+def test_transport_given_only_as_type_becomes_a_feature(transport):
     document = make_server(transport=transport)
 
     assert get_warning_paths(document) == []

@@ -16,12 +16,14 @@ def change_url(entry):
     return reverse("admin:catalog_catalogentry_change", args=[entry.pk])
 
 
-def test_admin_is_open_to_editors_and_closed_to_viewers(viewer_client, editor_client):
+def test_admin_is_accessible_to_editors_but_not_to_viewers(
+    viewer_client, editor_client
+):
     assert viewer_client.get(LIST_URL).status_code == 302
     assert editor_client.get(LIST_URL).status_code == 200
 
 
-def test_index_shows_editor_only_what_an_editor_can_change(editor_client):
+def test_admin_index_shows_only_models_that_the_editor_can_change(editor_client):
     html = editor_client.get(reverse("admin:index")).content.decode()
 
     assert "Catalog entries" in html
@@ -38,7 +40,7 @@ def test_list_shows_provider_status_and_capability_count(editor_client):
     assert '<td class="field-capability_count">1</td>' in html
 
 
-def test_list_takes_as_many_queries_for_22_entries_as_for_2(editor_client):
+def test_admin_list_query_count_is_independent_of_number_of_entries(editor_client):
     CatalogEntryFactory.create_batch(2, offers=["a2a.skill"])
     count_for_few = count_queries(editor_client, LIST_URL)
     CatalogEntryFactory.create_batch(20, offers=["a2a.skill", "mcp.tool"])
@@ -147,7 +149,7 @@ def test_change_page_shows_capabilities_and_definition_escaped(editor_client):
     assert "&quot;supportedInterfaces&quot;: [" in html
 
 
-def test_delete_is_forbidden_for_editors_and_removes_every_version(
+def test_delete_by_editor_returns_403_and_by_admin_removes_every_version(
     editor_client, client_with_role
 ):
     register(card_bytes(version="1.0.0"))

@@ -18,7 +18,7 @@ def preview_definition(client, text):
     return response.context["preview"]
 
 
-def test_preview_shows_capabilities_and_stores_nothing(editor_client):
+def test_admin_preview_shows_capabilities_and_stores_nothing(editor_client):
     form = {"definition": card_bytes().decode()}
     response = editor_client.post(REGISTER_URL, form)
 
@@ -27,7 +27,7 @@ def test_preview_shows_capabilities_and_stores_nothing(editor_client):
     assert not CatalogEntry.objects.exists()
 
 
-def test_confirmed_preview_is_registered(editor_client):
+def test_confirmed_admin_preview_is_registered(editor_client):
     text = card_bytes().decode()
     form = {"signed": preview_definition(editor_client, text).signed}
     response = editor_client.post(REGISTER_URL, form, follow=True)
@@ -46,7 +46,7 @@ def test_line_breaks_added_by_browser_are_not_stored(editor_client):
     assert CatalogEntry.objects.get().agent_type.definition == text.encode()
 
 
-def test_preview_shows_errors_with_paths(editor_client):
+def test_admin_preview_shows_errors_with_paths(editor_client):
     invalid = card_bytes(name=7, skills=[{"id": "nameless"}]).decode()
     response = editor_client.post(REGISTER_URL, {"definition": invalid})
 
@@ -56,7 +56,7 @@ def test_preview_shows_errors_with_paths(editor_client):
     assert 'name="signed"' not in html
 
 
-def test_preview_of_invalid_json_shows_message(editor_client):
+def test_admin_preview_of_invalid_json_shows_message(editor_client):
     response = editor_client.post(REGISTER_URL, {"definition": "{not json"})
 
     assert "is not JSON" in response.content.decode()
@@ -67,7 +67,7 @@ def test_preview_of_invalid_json_shows_message(editor_client):
     [{}, {"url": "https://a.example", "definition": "{}"}],
     ids=["no source", "two sources"],
 )
-def test_form_requires_exactly_one_source(editor_client, form):
+def test_admin_register_form_requires_exactly_one_source(editor_client, form):
     html = editor_client.post(REGISTER_URL, form).content.decode()
 
     assert "Provide exactly one source: a URL, a pasted definition or a file." in html
@@ -89,7 +89,7 @@ def test_registration_from_host_url_stores_card_url_and_etag(
     assert entry.source_etag == '"one"'
 
 
-def test_form_rejects_private_url(editor_client):
+def test_admin_register_form_rejects_private_url(editor_client):
     response = editor_client.post(REGISTER_URL, {"url": "http://127.0.0.1:1/"})
 
     assert (
@@ -98,7 +98,7 @@ def test_form_rejects_private_url(editor_client):
     )
 
 
-def test_forged_preview_is_not_registered(editor_client):
+def test_forged_admin_preview_is_not_registered(editor_client):
     response = editor_client.post(REGISTER_URL, {"signed": "forged"})
 
     assert "Preview the agent again" in response.content.decode()
@@ -116,7 +116,7 @@ def test_registering_same_definition_again_says_that_it_is_in_the_catalog(
     assert "is already in the catalog with this definition" in response.content.decode()
 
 
-def test_viewer_cannot_register(viewer_client):
+def test_admin_registration_by_viewer_is_redirected_to_login(viewer_client):
     form = {"definition": "{}"}
 
     assert viewer_client.post(REGISTER_URL, form).status_code == 302

@@ -296,7 +296,7 @@ def test_patch_over_size_limit_returns_413(editor):
     assert_error_response(response, 413, "BODY_TOO_LARGE")
 
 
-def test_rejected_patch_names_the_member(editor):
+def test_patch_error_names_the_invalid_member(editor):
     url = entry_url(CatalogEntryFactory())
     invalid_value = editor.patch(url, {"status": "offline"}, format="json").json()
     unknown_member = editor.patch(url, {"validity": {"form": 1}}, format="json").json()
@@ -392,7 +392,7 @@ INVALID_QUERIES = [
     INVALID_QUERIES,
     ids=[query[:40] for query, _ in INVALID_QUERIES],
 )
-def test_list_rejects_invalid_parameter_and_names_it(viewer, query, parameter):
+def test_catalog_list_rejects_invalid_parameter_and_names_it(viewer, query, parameter):
     CatalogEntryFactory()
     response = viewer.get(f"{CATALOG_URL}?{query}")
 

@@ -204,7 +204,9 @@ def test_list_ignores_empty_parameters(viewer):
         (f"q={'x' * 1001}", "q"),
     ],
 )
-def test_list_rejects_invalid_parameter_and_names_it(viewer, query, parameter):
+def test_capability_list_rejects_invalid_parameter_and_names_it(
+    viewer, query, parameter
+):
     response = viewer.get(f"{LIST_URL}?{query}")
 
     body = assert_error_response(response, 400, "INVALID_PARAMETER")
@@ -469,7 +471,9 @@ def test_kind_that_becomes_discoverable_is_found_at_once(viewer):
         (detail_url("Translate"), 1),
     ],
 )
-def test_60_capabilities_take_as_many_queries_as_3(viewer, url, expected):
+def test_capability_query_count_is_independent_of_number_of_agents(
+    viewer, url, expected
+):
     counts = []
     for count in (3, 57):
         for _ in range(count):

@@ -34,7 +34,7 @@ def test_comparison_contains_entries_features_and_capabilities(viewer):
 
 
 @pytest.mark.parametrize("count", [2, 4])
-def test_comparison_takes_four_queries_for_any_number_of_entries(
+def test_comparison_query_count_is_independent_of_number_of_entries(
     viewer, count, django_assert_num_queries
 ):
     entries = CatalogEntryFactory.create_batch(count)

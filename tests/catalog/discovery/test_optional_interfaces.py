@@ -175,7 +175,7 @@ def test_capabilities_url_is_parsed_by_the_protocol_that_recognizes_it(server):
     assert (agui.agent_type.protocol, agui.display_name) == ("agui", "Painter")
 
 
-def test_protocol_without_well_known_path_is_reported_as_such(server):
+def test_import_by_protocol_without_well_known_path_fails_with_reason(server):
     with (
         parsers.temporarily(HiddenParser()),
         pytest.raises(FetchFailed, match=r"There is no URL.*Give its declaration"),

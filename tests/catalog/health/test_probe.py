@@ -25,7 +25,7 @@ def probe(protocol, endpoint, definition_url=""):
 
 
 @pytest.mark.parametrize("status", [200, 204, 401, 403, 405, 406, 429])
-def test_success_and_auth_statuses_count_as_alive(server, status):
+def test_probe_succeeds_if_status_shows_a_running_agent(server, status):
     server.routes[CARD] = reply(status=status)
     outcome = probe("a2a", server.url("/a2a"))
 
@@ -34,7 +34,7 @@ def test_success_and_auth_statuses_count_as_alive(server, status):
 
 
 @pytest.mark.parametrize("status", [400, 404, 410, 500, 502, 503])
-def test_other_statuses_are_failures(server, status):
+def test_probe_fails_with_any_other_status(server, status):
     server.routes[CARD] = server.routes[OLDER_CARD] = reply(status=status)
     outcome = probe("a2a", server.url("/a2a"))
 

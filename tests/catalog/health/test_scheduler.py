@@ -366,7 +366,7 @@ def set_offline(offline_since):
     )
 
 
-def test_offline_entry_is_probed_after_limit_even_if_host_fails(agent_host, settings):
+def test_entry_offline_for_an_hour_is_probed_even_if_host_fails(agent_host, settings):
     """Otherwise an agent that is running again would stay unnoticed for days."""
     settings.AGENTLENS_PROBES_PER_HOST = 1
     create_due_entries(agent_host, 10)
@@ -429,7 +429,7 @@ def test_entries_beyond_queue_limit_are_postponed(agent_host, settings):
     assert postponed.count() + count_probed() == 20
 
 
-def test_probe_all_due_probes_postponed_entries_too(agent_host, settings):
+def test_probe_all_due_ignores_queue_limit(agent_host, settings):
     settings.AGENTLENS_PROBE_QUEUE = 4
     settings.AGENTLENS_PROBES_PER_HOST = 1
     create_due_entries(agent_host, 20)

@@ -68,7 +68,7 @@ def test_record_probe_saves_latency_error_and_times():
     assert entry.next_probe_at > timezone.now()
 
 
-def test_late_result_does_not_overwrite_newer_one():
+def test_late_result_does_not_overwrite_newer_result():
     entry = CatalogEntryFactory()
     now = timezone.now()
     record_probe(entry, success(at=now))

@@ -73,7 +73,7 @@ def test_curate_logs_user_changes_and_reason(curator):
     )
 
 
-def test_change_without_reason_is_logged_without_one(curator):
+def test_change_without_reason_is_logged_without_reason(curator):
     entry = CatalogEntryFactory()
     curate(entry, {"categories": ["a"], "validity_to": timezone.now()}, by=curator)
 

@@ -214,7 +214,7 @@ def test_concurrent_registrations_of_same_version_create_one_entry():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_registrations_of_versions_create_one_entry_with_all():
+def test_concurrent_registrations_of_versions_create_one_entry_with_every_version():
     versions = [f"1.{n % 10}.0" for n in range(20)]
     results = register_concurrently(
         [card_bytes(version=version) for version in versions]

@@ -54,7 +54,7 @@ def test_agent_type_is_unique_by_key_and_version():
     assert AgentTypeFactory(version="2.0.0", **same).agent_key == existing.agent_key
 
 
-def test_empty_version_is_unique_too():
+def test_agent_type_with_empty_version_is_unique():
     existing = AgentTypeFactory(version="")
 
     assert_integrity_error(AgentTypeFactory, version="", endpoint=existing.endpoint)
@@ -195,7 +195,7 @@ def test_offering_keeps_entries_with_any_of_the_kinds():
         ({"value": False}, False),
     ],
 )
-def test_declaring_keeps_features_not_declared_as_false(properties, is_kept):
+def test_declaring_excludes_entries_that_declare_feature_as_false(properties, is_kept):
     entry = CatalogEntryFactory()
     CapabilityFactory(
         agent_type=entry.agent_type,
@@ -234,7 +234,7 @@ def create_entry_with_history() -> CatalogEntry:
     ],
     ids=["instance", "queryset"],
 )
-def test_deleting_entry_deletes_all_data_of_its_agent_only(delete):
+def test_deleting_entry_deletes_data_of_its_agent_but_not_of_others(delete):
     other = create_entry_with_history()
     delete(create_entry_with_history())
 

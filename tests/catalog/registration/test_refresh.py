@@ -45,7 +45,7 @@ def test_entry_not_due_is_not_refreshed(card_server, due_entry):
     assert run_refresh() == 0
 
 
-def test_entry_without_refresh_time_is_due(due_entry):
+def test_entry_without_refresh_time_is_refreshed(due_entry):
     CatalogEntry.objects.update(next_refresh_at=None)
 
     assert run_refresh() == 1
@@ -114,7 +114,7 @@ def test_definition_of_other_agent_is_reported_as_problem(card_server, due_entry
         {"source": Source.IMPORT, "source_url": ""},
     ],
 )
-def test_entries_that_are_never_refreshed_are_not_claimed(fields):
+def test_deprecated_demo_and_pushed_entries_are_not_claimed_for_refresh(fields):
     CatalogEntryFactory(**{"source_url": "http://127.0.0.1:1/card"} | fields)
 
     assert claim_due_entries(due_at=timezone.now()) == []

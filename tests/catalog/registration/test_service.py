@@ -128,7 +128,7 @@ def test_invalid_url_is_rejected_without_requests_and_queries(
         resolve_url(url)
 
 
-def test_private_host_gets_no_requests(server, settings):
+def test_private_host_receives_no_requests(server, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = []
 
     with pytest.raises(UrlNotAllowed):
@@ -307,7 +307,7 @@ def test_import_after_push_restores_published_definition(server):
     assert outcome.entry.display_name == "Hosted"
 
 
-def test_etag_of_latest_agent_from_url_is_sent(server):
+def test_import_sends_etag_of_agent_imported_last_from_the_url(server):
     for n in (1, 2):
         url = f"https://agent{n}.example.com/a2a"
         server.routes["/card"] = reply_with_etag(card_bytes(url=url), f'"{n}"')

@@ -103,7 +103,7 @@ def test_entry_is_found_by_equivalent_spelling(text, variant):
     assert find_names(variant) == {f"In {text} at home"}
 
 
-def test_all_terms_must_occur_in_any_field():
+def test_entry_matches_if_each_term_occurs_in_some_field():
     entry = CatalogEntryFactory(display_name="Polyglot", description="Speaks Polish")
     CapabilityFactory(agent_type=entry.agent_type, name="Translate")
     index_entries(CatalogEntry.objects.all())
@@ -179,7 +179,7 @@ def test_tags_that_are_not_strings_are_ignored():
     assert find_names("hidden") == find_names("None") == set()
 
 
-def test_phrase_does_not_match_across_fields():
+def test_entry_phrase_does_not_match_across_fields():
     CatalogEntryFactory(
         display_name="Alpha", description="Beta", categories=["Gamma", "Delta"]
     )
@@ -271,7 +271,7 @@ def test_indexing_again_changes_nothing():
     assert list(EntryText.objects.values_list()) == before
 
 
-def test_indexing_many_entries_takes_constant_queries(
+def test_indexing_query_count_is_independent_of_number_of_entries(
     django_assert_num_queries,
 ):
     for _ in range(30):

@@ -89,7 +89,7 @@ def test_migrate_leaves_intact_fts_table_unchanged():
 
 @on_sqlite
 @pytest.mark.django_db(transaction=True)
-def test_migrate_restores_triggers_of_remade_table():
+def test_migrate_restores_triggers_of_recreated_table():
     """`AlterField` remakes the table on SQLite."""
     CatalogEntryFactory(offers=["a2a.skill"])
     with connection.schema_editor() as editor:

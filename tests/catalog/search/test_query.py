@@ -136,7 +136,7 @@ def test_current_offers_include_all_statuses():
     assert {offer.agent_type.entry.status for offer in offers} == set(Status)
 
 
-def test_current_offers_of_unknown_capability_are_empty():
+def test_current_offers_returns_nothing_for_unknown_capability():
     assert list(Capability.objects.current_offers("a2a.skill", "Nothing")) == []
 
 
@@ -281,7 +281,7 @@ def test_terms_match_in_any_order_and_phrase_only_in_sequence():
     assert find_names('"read text"') == ["Read text aloud"]
 
 
-def test_phrase_does_not_match_across_fields():
+def test_capability_phrase_does_not_match_across_fields():
     add_capability(
         create_agent(),
         "Alpha",
@@ -384,7 +384,9 @@ def test_rebuild_index_works_in_batches(monkeypatch):
 @pytest.mark.parametrize(
     ("q", "query_count"), [("", 3), ("skill", 2), ("sk", 2), ("skill sk", 2)]
 )
-def test_page_takes_constant_queries(q, query_count, django_assert_num_queries):
+def test_search_query_count_is_independent_of_number_of_capabilities(
+    q, query_count, django_assert_num_queries
+):
     """A page needs count, keys and rows; few matches need no count."""
     for new_entries, item_count in ((3, 3), (57, 50)):
         for _ in range(new_entries):

@@ -40,7 +40,7 @@ def test_viewer_can_only_read_page(viewer_client, polyglot, url):
 
 
 @pytest.mark.parametrize("url", [*READABLE_URLS, REGISTER_URL])
-def test_page_is_forbidden_for_user_without_role(client_with_role, polyglot, url):
+def test_page_for_user_without_role_returns_403(client_with_role, polyglot, url):
     response = client_with_role().get(url.format(polyglot.pk))
 
     assert response.status_code == 403
@@ -50,7 +50,7 @@ def test_page_is_forbidden_for_user_without_role(client_with_role, polyglot, url
 
 
 @pytest.mark.parametrize("url", READABLE_URLS)
-def test_anonymous_read_opens_readable_pages(
+def test_anonymous_read_setting_allows_pages_without_role(
     client, client_with_role, polyglot, url, settings
 ):
     settings.AGENTLENS_ANONYMOUS_READ = True
@@ -59,7 +59,9 @@ def test_anonymous_read_opens_readable_pages(
     assert client_with_role().get(url.format(polyglot.pk)).status_code == 200
 
 
-def test_anonymous_read_does_not_open_register_page(client, viewer_client, settings):
+def test_anonymous_read_setting_does_not_allow_register_page(
+    client, viewer_client, settings
+):
     settings.AGENTLENS_ANONYMOUS_READ = True
 
     assert client.get(REGISTER_URL)["Location"].startswith("/login?next=")
@@ -80,7 +82,9 @@ def test_htmx_request_of_anonymous_redirects_whole_page_to_login(client, url):
 
 
 @pytest.mark.parametrize("url", ["/catalog", CAPABILITIES_URL])
-def test_only_plain_htmx_request_gets_partial_results(viewer_client, polyglot, url):
+def test_htmx_request_returns_partial_unless_boosted_or_history_restore(
+    viewer_client, polyglot, url
+):
     page = viewer_client.get(url)
     partial = viewer_client.get(url, headers=HTMX)
     for headers in ({"HX-Boosted": "true"}, {"HX-History-Restore-Request": "true"}):

@@ -64,7 +64,9 @@ def test_search_finds_capabilities_of_reachable_agents(
         "utm_source=letter",
     ],
 )
-def test_list_ignores_invalid_parameters(viewer_client, registered_agents, query):
+def test_capabilities_page_ignores_invalid_parameters(
+    viewer_client, registered_agents, query
+):
     assert len(group_names(viewer_client.get(f"{CAPABILITIES_URL}?{query}"))) == 3
 
 
@@ -149,7 +151,7 @@ def test_detail_lists_agents_with_their_descriptions_in_any_status(
         "a2a.skill::",
     ],
 )
-def test_detail_of_capability_that_no_agent_offers_returns_404(
+def test_page_of_capability_that_no_agent_offers_returns_404(
     viewer_client, registered_agents, key
 ):
     response = viewer_client.get(f"{CAPABILITIES_URL}/{key}")

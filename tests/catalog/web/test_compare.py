@@ -81,7 +81,7 @@ def test_comparison_of_invalid_ids_returns_404(viewer_client, query):
     assert viewer_client.get(f"{COMPARE_URL}{query}").status_code == 404
 
 
-def test_comparison_ignores_empty_id(viewer_client):
+def test_comparison_page_ignores_empty_id(viewer_client):
     first, second = CatalogEntryFactory.create_batch(2)
 
     url = f"{COMPARE_URL}?id=&id={first.pk}&id={second.pk}"
@@ -99,7 +99,7 @@ def test_catalog_form_redirects_to_comparison_of_selected_agents(viewer_client):
     assert plain["Location"] == htmx["HX-Redirect"] == expected
 
 
-def test_comparison_of_four_agents_takes_as_many_queries_as_of_two(viewer_client):
+def test_comparison_page_query_count_is_independent_of_number_of_agents(viewer_client):
     entries = CatalogEntryFactory.create_batch(4)
     for entry in entries:
         add_capabilities(entry, *(f"tool {n}" for n in range(30)))
@@ -146,7 +146,7 @@ def test_catalog_disables_fifth_agent_when_four_are_selected(viewer_client):
     assert html.count("disabled") == 1
 
 
-def test_selection_takes_one_query_for_any_number_of_agents(viewer_client):
+def test_selection_query_count_is_independent_of_number_of_agents(viewer_client):
     entries = CatalogEntryFactory.create_batch(4)
 
     def count_selection_queries(selected_count):
@@ -173,7 +173,7 @@ def test_catalog_ignores_unknown_feature_and_shows_message(viewer_client):
     assert message in get_html(response)
 
 
-def test_selected_feature_counts_all_listed_agents(viewer_client):
+def test_selected_feature_shows_number_of_its_agents(viewer_client):
     CatalogEntryFactory()
     CatalogEntryFactory.create_batch(2, offers=["mcp.tool"])
     response = viewer_client.get("/catalog?feature=tools.items")
@@ -182,7 +182,7 @@ def test_selected_feature_counts_all_listed_agents(viewer_client):
     assert (choice["label"], choice["count"]) == ("Tools", 2)
 
 
-def test_catalog_offers_features_and_agents_to_select(viewer_client):
+def test_catalog_shows_feature_counts_and_comparison_checkboxes(viewer_client):
     streaming, other = CatalogEntryFactory.create_batch(2)
     add_features(streaming, transport__streaming=True, reasoning__supported=False)
     add_features(other, transport__streaming=False)

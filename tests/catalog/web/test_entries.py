@@ -54,11 +54,13 @@ def test_list_filters_and_sorts_like_the_api(
         "utm_source=letter",
     ],
 )
-def test_list_ignores_invalid_parameters(viewer_client, registered_agents, query):
+def test_catalog_page_ignores_invalid_parameters(
+    viewer_client, registered_agents, query
+):
     assert len(entry_names(viewer_client.get(f"/catalog?{query}"))) == 3
 
 
-def test_choices_are_counted_with_all_other_filters(viewer_client, registered_agents):
+def test_filter_choice_counts_apply_all_other_filters(viewer_client, registered_agents):
     response = viewer_client.get("/catalog?q=translate&status=offline")
 
     context = response.context
@@ -78,7 +80,7 @@ def test_filter_set_by_link_is_shown_and_can_be_removed(
 
 
 @pytest.mark.parametrize("query", ["", "page=2", "sort=createdAt_desc", "utm=letter"])
-def test_empty_catalog_is_not_shown_as_search_without_results(viewer_client, query):
+def test_empty_catalog_page_shows_its_own_message(viewer_client, query):
     html = viewer_client.get(f"/catalog?{query}").content.decode()
 
     assert "The catalog is empty" in html

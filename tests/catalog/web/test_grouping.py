@@ -29,7 +29,7 @@ def test_same_name_in_two_kinds_forms_two_groups():
     assert groups[0].html_id != groups[1].html_id
 
 
-def test_names_are_compared_exactly():
+def test_names_that_differ_in_case_or_space_form_separate_groups():
     rows = [make_row("search"), make_row("Search"), make_row("search ")]
 
     assert len(group_rows(rows)) == 3

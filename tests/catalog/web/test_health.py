@@ -41,7 +41,7 @@ def test_last_failure_is_shown_after_recovery(viewer_client, entry):
     assert '1 hour ago</time>: <span class="wrap-anywhere">HTTP 503</span>.' in html
 
 
-def test_plot_shows_day_with_failures_only(viewer_client, entry):
+def test_latency_plot_shows_day_that_has_only_failures(viewer_client, entry):
     record_probe(entry, failure(timezone.now() - timedelta(hours=1)))
     html = get_entry_html(viewer_client, entry)
 

@@ -41,5 +41,5 @@ def test_probe_of_deprecated_agent_says_that_it_cannot_be_probed(editor_client):
     assert "This agent cannot be probed: it is deprecated, a demo agent, or" in html
 
 
-def test_probe_by_viewer_is_forbidden(viewer_client, running_entry):
+def test_probe_from_page_by_viewer_returns_403(viewer_client, running_entry):
     assert post_probe(viewer_client, running_entry).status_code == 403

@@ -105,7 +105,7 @@ def test_refresh_button_is_shown_to_editors_for_refreshable_entries(
     assert not has_button(viewer_client, refreshable)
 
 
-def test_refresh_by_viewer_is_forbidden(viewer_client, imported_entry):
+def test_refresh_from_page_by_viewer_returns_403(viewer_client, imported_entry):
     assert post_refresh(viewer_client, imported_entry).status_code == 403
 
 

@@ -22,14 +22,14 @@ def post_form(client, **form):
     return response.context["preview"], response
 
 
-def test_preview_stores_nothing(editor_client):
+def test_page_preview_stores_nothing(editor_client):
     preview, _ = post_form(editor_client, definition=DEFINITION)
 
     assert preview.parse_result.record.display_name == "Polyglot"
     assert not CatalogEntry.objects.exists()
 
 
-def test_confirmed_preview_is_registered(editor_client):
+def test_confirmed_page_preview_is_registered(editor_client):
     preview, _ = post_form(editor_client, definition=DEFINITION)
     response = editor_client.post(REGISTER_URL, {"signed": preview.signed})
 
@@ -69,7 +69,7 @@ def test_capability_metadata_is_shown_as_text(editor_client):
     assert '<span class="small muted">2.0.0</span>' in html
 
 
-def test_forged_preview_is_not_registered(editor_client):
+def test_forged_page_preview_is_not_registered(editor_client):
     preview, _ = post_form(editor_client, definition=DEFINITION)
     for signed in ("", "nonsense", preview.signed[:-1], preview.signed + "x"):
         response = editor_client.post(REGISTER_URL, {"signed": signed}, follow=True)
@@ -78,7 +78,7 @@ def test_forged_preview_is_not_registered(editor_client):
     assert not CatalogEntry.objects.exists()
 
 
-def test_preview_made_before_an_upgrade_has_expired(editor_client):
+def test_page_preview_made_before_an_upgrade_has_expired(editor_client):
     signed = signing.dumps({"raw": "e30=", "protocol": ""}, salt=SALT)
     response = editor_client.post(REGISTER_URL, {"signed": signed}, follow=True)
 
@@ -86,7 +86,7 @@ def test_preview_made_before_an_upgrade_has_expired(editor_client):
     assert not CatalogEntry.objects.exists()
 
 
-def test_preview_shows_errors_with_paths(editor_client):
+def test_page_preview_shows_errors_with_paths(editor_client):
     definition = json.dumps(agent_card("", {}))
     preview, response = post_form(editor_client, definition=definition)
 
@@ -96,7 +96,7 @@ def test_preview_shows_errors_with_paths(editor_client):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "nonsense", '{"a": 1}', "\ud800"])
-def test_preview_of_invalid_definition_cannot_be_confirmed(editor_client, text):
+def test_page_preview_of_invalid_definition_cannot_be_confirmed(editor_client, text):
     body = text.encode("utf-8", "surrogatepass")
     file = SimpleUploadedFile("agent.json", body)
     preview, response = post_form(editor_client, file=file)
@@ -110,7 +110,7 @@ def test_preview_of_invalid_definition_cannot_be_confirmed(editor_client, text):
     [{}, {"url": "https://a.example", "definition": DEFINITION}],
     ids=["no source", "two sources"],
 )
-def test_form_requires_exactly_one_source(editor_client, form):
+def test_register_page_form_requires_exactly_one_source(editor_client, form):
     preview, response = post_form(editor_client, **form)
 
     assert preview is None
@@ -118,7 +118,7 @@ def test_form_requires_exactly_one_source(editor_client, form):
     assert message in response.content.decode()
 
 
-def test_form_rejects_too_large_file(editor_client):
+def test_register_page_form_rejects_too_large_file(editor_client):
     file = SimpleUploadedFile("agent.json", b" " * (DOCUMENT_BYTES_LIMIT + 1))
     preview, response = post_form(editor_client, file=file)
 
@@ -126,7 +126,7 @@ def test_form_rejects_too_large_file(editor_client):
     assert "The definition must not exceed" in response.content.decode()
 
 
-def test_form_rejects_private_url_at_its_field(editor_client):
+def test_register_page_form_rejects_private_url_at_its_field(editor_client):
     preview, response = post_form(editor_client, url="http://127.0.0.1/card.json")
 
     assert preview is None
@@ -136,5 +136,5 @@ def test_form_rejects_private_url_at_its_field(editor_client):
 @pytest.mark.parametrize(
     "form", [{"definition": DEFINITION}, {"signed": "x"}], ids=["preview", "confirm"]
 )
-def test_viewer_cannot_register(viewer_client, form):
+def test_register_page_request_by_viewer_returns_403(viewer_client, form):
     assert viewer_client.post(REGISTER_URL, form).status_code == 403

@@ -137,7 +137,7 @@ def test_agent_filter_without_registrations_returns_empty_list(viewer):
     assert get_registration_ids(viewer, agent_id=CatalogEntryFactory().pk) == {}
 
 
-def test_version_filter_matches_exactly(viewer):
+def test_list_version_filter_matches_exactly(viewer):
     RegistrationFactory(version="1.0.0")
     other = RegistrationFactory(version="2.0.0")
 
@@ -305,7 +305,9 @@ def test_page_size_defaults_to_50_and_is_at_most_200(viewer):
         ("version=%00", "version"),
     ],
 )
-def test_invalid_parameter_returns_400_with_its_name(viewer, query, parameter):
+def test_list_with_invalid_parameter_returns_400_with_its_name(
+    viewer, query, parameter
+):
     RegistrationFactory()
     response = viewer.get(f"{REGISTRY_URL}?{query}")
     body = assert_error_response(response, 400, "INVALID_PARAMETER")

@@ -283,7 +283,7 @@ def test_drained_registration_is_not_counted(viewer):
         "/data-analysis/health?version=1.0.0",
     ],
 )
-def test_invalid_parameter_returns_400(viewer, path):
+def test_health_with_invalid_parameter_returns_400(viewer, path):
     RegistrationFactory()
 
     assert_error_response(viewer.get(REGISTRY_URL + path), 400, "INVALID_PARAMETER")

@@ -70,14 +70,14 @@ NON_MATCHING_FILTERS = [
 
 
 @pytest.mark.parametrize("metadata_filter", MATCHING_FILTERS, ids=json.dumps)
-def test_metadata_filter_matches(viewer, metadata_filter):
+def test_provider_with_matching_metadata_is_returned(viewer, metadata_filter):
     create_registration("A", metadata=METADATA)
 
     assert get_agent_names(viewer, metadata_filter=json.dumps(metadata_filter)) == ["A"]
 
 
 @pytest.mark.parametrize("metadata_filter", NON_MATCHING_FILTERS, ids=json.dumps)
-def test_metadata_filter_does_not_match(viewer, metadata_filter):
+def test_provider_without_matching_metadata_is_not_returned(viewer, metadata_filter):
     create_registration("A", metadata=METADATA)
 
     assert get_agent_names(viewer, metadata_filter=json.dumps(metadata_filter)) == []

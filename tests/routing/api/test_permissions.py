@@ -72,7 +72,7 @@ def test_anonymous_read_setting_allows_only_reads(settings):
         ("GET", "/some-agent/data-analysis"),
     ],
 )
-def test_unsupported_method_returns_405(admin, method, path):
+def test_unsupported_registry_method_returns_405(admin, method, path):
     response = admin.generic(method, REGISTRY_URL + path)
 
     assert_error_response(response, 405, "METHOD_NOT_ALLOWED")

@@ -31,7 +31,7 @@ def create_providers(count: int, capability: str = "data-analysis") -> None:
     RegistrationFactory.create_batch(count, capability=capability, metadata={"a": 1})
 
 
-def test_query_count_is_independent_of_number_of_providers(viewer):
+def test_registry_query_count_is_independent_of_number_of_providers(viewer):
     counts = []
     for count in (1, 9, 90):
         create_providers(count)
@@ -42,7 +42,7 @@ def test_query_count_is_independent_of_number_of_providers(viewer):
     assert len(decision["providers"]) == 100
 
 
-def test_query_count_is_independent_of_number_of_capabilities(viewer):
+def test_registry_query_count_is_independent_of_number_of_capabilities(viewer):
     for n in range(50):
         create_providers(2, f"capability-{n}")
     create_providers(1)

@@ -214,7 +214,7 @@ def test_health_check_url_accepts_path_or_absolute_url(editor, url):
     assert register(editor, health_check_url=url).json()["health_check_url"] == url
 
 
-def test_new_health_check_is_due_immediately(editor):
+def test_registered_health_check_is_due_immediately(editor):
     body = register(editor, health_check_url="/health").json()
 
     due = CapabilityRegistration.objects.get(pk=body["registration_id"]).next_check_at

@@ -109,7 +109,7 @@ def test_body_that_is_not_an_object_returns_400(editor, raw):
         assert_error_response(response, 400, "INVALID_BODY")
 
 
-def test_unsupported_content_type_returns_415(editor):
+def test_registry_write_with_unsupported_content_type_returns_415(editor):
     response = editor.post(REGISTRY_URL, {"agent_id": "a"}, format="multipart")
 
     assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")

@@ -63,7 +63,7 @@ def test_empty_health_check_url_removes_health_check(editor):
     )
 
 
-def test_new_health_check_url_resets_health(editor):
+def test_update_of_health_check_url_resets_health(editor):
     registration = RegistrationFactory(
         health_check_url="/old",
         next_check_at=timezone.now(),
@@ -81,7 +81,7 @@ def test_empty_update_returns_400(editor):
 
 
 @pytest.mark.parametrize("name", ["agent_id", "capability"])
-def test_agent_and_capability_cannot_be_changed(editor, name):
+def test_update_of_agent_or_capability_returns_400(editor, name):
     registration = RegistrationFactory(capability="web-search")
     response = update(editor, registration, priority=1, **{name: "data-analysis"})
 

@@ -174,7 +174,7 @@ def test_unknown_strategy_returns_422(viewer, strategy):
 # Filters
 
 
-def test_version_filter_matches_exactly(viewer):
+def test_decision_version_filter_matches_exactly(viewer):
     create_registration("One", version="1.0.0")
     create_registration("Two", version="2.0.0")
     decision = get_decision(viewer, version="2.0.0")
@@ -336,7 +336,9 @@ def test_decision_response_is_not_cacheable(viewer):
         ("version=%00&routing_strategy=load_balance", "version"),
     ],
 )
-def test_invalid_parameter_returns_400_with_its_name(viewer, query, parameter):
+def test_decision_with_invalid_parameter_returns_400_with_its_name(
+    viewer, query, parameter
+):
     create_registration("A")
     response = viewer.get(f"{REGISTRY_URL}/data-analysis?{query}")
     body = assert_error_response(response, 400, "INVALID_PARAMETER")

@@ -73,7 +73,7 @@ def remove_members(members: dict, *names: str) -> dict:
     return {name: value for name, value in members.items() if name not in names}
 
 
-def test_register_example(editor):
+def test_registration_returns_documented_response(editor):
     entry = CatalogEntryFactory(display_name="DataAnalyzer")
     payload = {
         "agent_id": str(entry.pk),
@@ -104,7 +104,7 @@ def test_register_example(editor):
     assert body["health_check_url"] == payload["health_check_url"]
 
 
-def test_register_external_agent_example(editor):
+def test_external_agent_registration_returns_documented_response(editor):
     entry = CatalogEntryFactory()
     members = {
         "capability": "data-analysis",
@@ -138,7 +138,7 @@ def analyzer(editor):
     return registration
 
 
-def test_list_example(editor, viewer, analyzer):
+def test_capability_list_returns_documented_response(editor, viewer, analyzer):
     second = create_provider("AdvancedAnalyzer", version="2.0.0", priority=80)
     send_report(editor, second, 49, 1, 2100, load_score=0.7)
     third = create_provider("ImageProcessor", "image-processing")
@@ -196,7 +196,7 @@ def test_list_example(editor, viewer, analyzer):
     }
 
 
-def test_list_with_metadata_example(viewer, analyzer):
+def test_capability_list_with_metadata_returns_documented_response(viewer, analyzer):
     page = viewer.get(f"{REGISTRY_URL}?include_metadata=true").json()
     metrics = page["capabilities"][0]["providers"][0].pop("performance_metrics")
 
@@ -235,7 +235,7 @@ def test_list_with_metadata_example(viewer, analyzer):
     assert metrics.items() >= expected.items()
 
 
-def test_routing_decision_example(editor, viewer):
+def test_routing_decision_returns_documented_response(editor, viewer):
     metadata = remove_members(METADATA, "processing_time")
     registration = create_provider("DataAnalyzer", priority=100, metadata=metadata)
     send_report(editor, registration, 19, 1, 1200, load_score=0.3)
@@ -273,7 +273,7 @@ def test_routing_decision_example(editor, viewer):
     }
 
 
-def test_fastest_provider_example(editor, viewer):
+def test_fastest_response_decision_puts_fastest_provider_first(editor, viewer):
     slow, fast = (
         create_provider(name, "image-processing") for name in ("Slow", "Fast")
     )
@@ -286,7 +286,7 @@ def test_fastest_provider_example(editor, viewer):
     assert decision["routing_strategy"] == "fastest_response"
 
 
-def test_unregister_example(editor):
+def test_unregistration_returns_documented_response(editor):
     registration = create_provider("DataAnalyzer")
     response = editor.delete(f"{REGISTRY_URL}/{registration.agent_id}/data-analysis")
 
@@ -294,7 +294,7 @@ def test_unregister_example(editor):
     assert editor.get(REGISTRY_URL).json()["total"] == 0
 
 
-def test_update_example(editor):
+def test_update_returns_documented_response(editor):
     registration = create_provider("DataAnalyzer", priority=100, metadata=METADATA)
     payload = {
         "priority": 120,
@@ -325,7 +325,7 @@ def test_update_example(editor):
     assert body["health_check_url"] == payload["health_check_url"]
 
 
-def test_capability_health_example(editor, viewer, analyzer):
+def test_capability_health_returns_documented_response(editor, viewer, analyzer):
     second = create_provider("AdvancedAnalyzer", priority=80)
     send_report(editor, second, 49, 1, 2100)
     health.record_probe(second.entry, success(80, LAST_CHECK - timedelta(seconds=15)))
@@ -402,7 +402,7 @@ EXPECTED_CAPABILITIES = [
 ]
 
 
-def test_overall_health_example(viewer):
+def test_overall_health_returns_documented_response(viewer):
     for capability, states in STATUSES_BY_CAPABILITY.items():
         for status in states:
             RegistrationFactory(capability=capability, entry__status=status)
@@ -419,7 +419,7 @@ def test_overall_health_example(viewer):
     assert all(expected in capabilities for expected in EXPECTED_CAPABILITIES)
 
 
-def test_error_example(viewer):
+def test_unknown_capability_returns_documented_error(viewer):
     create_provider("DataAnalyzer")
     create_provider("ImageProcessor", "image-processing")
     response = viewer.get(f"{REGISTRY_URL}/non-existent-capability")

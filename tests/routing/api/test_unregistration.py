@@ -134,7 +134,7 @@ def test_drained_registration_is_removed_after_drain_seconds(editor, settings):
     assert not CapabilityRegistration.objects.exists()
 
 
-def test_drained_registration_is_hidden_before_cleanup(editor):
+def test_api_hides_drained_registration_before_cleanup(editor):
     registration = RegistrationFactory()
     unregister(editor, registration, "?drain=true")
     expire_drain()

@@ -171,7 +171,7 @@ def test_index_is_paginated(viewer_client):
     assert "30 capabilities" in get_text(first)
 
 
-def test_drained_registration_is_hidden_before_cleanup(viewer_client):
+def test_registry_page_hides_drained_registration_before_cleanup(viewer_client):
     create_registration("Gone", drain_until=timezone.now())
 
     assert "No registrations yet" in get_text(viewer_client.get(INDEX_URL))
@@ -372,7 +372,7 @@ def test_update_of_drained_registration_shows_error(editor_client):
 
 
 @pytest.mark.usefixtures("providers")
-def test_nul_in_path_is_not_found(editor_client):
+def test_registry_path_with_nul_returns_404_or_redirects(editor_client):
     assert editor_client.get("/registry/find-it%00").status_code == 404
     assert editor_client.post("/registry/%00/change").status_code == 302
 
@@ -404,7 +404,7 @@ def test_anonymous_request_redirects_to_login(client, providers):
     assert response.status_code == 302
 
 
-def test_user_without_role_gets_403(client_with_role, providers):
+def test_registry_page_for_user_without_role_returns_403(client_with_role, providers):
     client = client_with_role()
     for url in (INDEX_URL, CAPABILITY_URL):
         assert client.get(url).status_code == 403
@@ -460,7 +460,7 @@ def test_page_varies_on_cookie(viewer_client, providers):
         ("Editor", CAPABILITY_URL, 2),
     ],
 )
-def test_query_count_is_independent_of_number_of_providers(
+def test_registry_page_query_count_is_independent_of_number_of_providers(
     client_with_role, role, url, expected
 ):
     client, counts = client_with_role(role), []

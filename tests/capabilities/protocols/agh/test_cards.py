@@ -37,7 +37,7 @@ def test_invalid_peer_id_is_an_error(peer_id):
 
 @pytest.mark.parametrize("key", LIST_MEMBERS)
 @pytest.mark.parametrize("value", [None, "a", {}, 0])
-def test_list_members_must_be_lists(key, value):
+def test_card_list_member_that_is_not_a_list_is_an_error(key, value):
     assert get_error_paths(make_card(**{key: value})) == [f"$.{key}"]
 
 

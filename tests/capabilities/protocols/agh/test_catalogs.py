@@ -27,7 +27,7 @@ REQUEST_ALL = CatalogRequest(include_documents=True)
         ["later", "capability_catalog", ""],
     ],
 )
-def test_include_requests_documents_among_other_values(include):
+def test_include_with_capability_catalog_requests_documents(include):
     assert CatalogRequest.from_ext({"agh.include": include}) == REQUEST_ALL
 
 
@@ -41,7 +41,7 @@ def test_include_requests_documents_among_other_values(include):
         {"capability_catalog": True},
     ],
 )
-def test_other_include_values_request_nothing(include):
+def test_invalid_or_other_include_requests_no_documents(include):
     assert CatalogRequest.from_ext({"agh.include": include}) == CatalogRequest()
     assert CatalogRequest.from_ext({"agh.capability_ids": ["a"]}) == CatalogRequest()
 
@@ -160,7 +160,7 @@ def test_malformed_catalog_is_rejected(value):
         ([make_verified_document(acme=build_nested_object(60))], "malformed", "[0]"),
     ],
 )
-def test_one_invalid_document_refuses_the_catalog(entries, reason, path):
+def test_catalog_with_one_invalid_document_is_rejected(entries, reason, path):
     with pytest.raises(EnvelopeError) as caught:
         read_entries(*entries)
 

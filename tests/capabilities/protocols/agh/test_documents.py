@@ -36,13 +36,13 @@ def test_unit_separator_is_not_white_space():
 
 
 @pytest.mark.parametrize("value", [[], "a", None, 5, True])
-def test_document_must_be_an_object(value):
+def test_capability_document_that_is_not_an_object_is_an_error(value):
     assert get_problems(value).errors[0] == Problem("$", "must be an object")
 
 
 @pytest.mark.parametrize("key", ["version", "digest"])
 @pytest.mark.parametrize("value", [5, [], {}, False])
-def test_version_and_digest_must_be_strings(key, value):
+def test_version_or_digest_that_is_not_a_string_is_an_error(key, value):
     assert get_problems(make_raw_document(**{key: value})).errors == [
         Problem(f"$.{key}", "must be a string")
     ]
@@ -50,14 +50,14 @@ def test_version_and_digest_must_be_strings(key, value):
 
 @pytest.mark.parametrize("key", [*DOCUMENT_LIST_MEMBERS, "requirements"])
 @pytest.mark.parametrize("value", ["a", 5, {}, False])
-def test_list_members_must_be_lists(key, value):
+def test_document_list_member_that_is_not_a_list_is_an_error(key, value):
     assert get_problems(make_raw_document(**{key: value})).errors == [
         Problem(f"$.{key}", "must be a list of strings")
     ]
 
 
 @pytest.mark.parametrize("key", [*DOCUMENT_LIST_MEMBERS, "requirements"])
-def test_list_items_must_be_strings(key):
+def test_document_list_item_that_is_not_a_string_is_an_error(key):
     problems = get_problems(make_raw_document(**{key: ["a", 1, None, ["b"]]}))
 
     assert get_paths(problems.errors) == [f"$.{key}[{n}]" for n in (1, 2, 3)]
@@ -66,7 +66,7 @@ def test_list_items_must_be_strings(key):
 @pytest.mark.parametrize(
     "key", ["version", "digest", *DOCUMENT_LIST_MEMBERS, "requirements"]
 )
-def test_null_equals_missing(key):
+def test_null_document_member_equals_missing_member(key):
     assert make_document(**{key: None}) == make_document()
 
 

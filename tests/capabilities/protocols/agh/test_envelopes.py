@@ -348,7 +348,7 @@ def test_other_keys_are_not_secrets(key):
         ({"surface": "x", "body": {}}, MALFORMED),
     ],
 )
-def test_checks_run_in_order(members, reason):
+def test_first_failed_check_determines_the_reason_code(members, reason):
     assert get_parse_error(make_envelope(**members))[0] == reason
 
 

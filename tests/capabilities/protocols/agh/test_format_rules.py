@@ -171,7 +171,7 @@ def test_include_capability_catalog_returns_the_catalog():
     assert CATALOG_KEY in respond(make_whois(include=["capability_catalog"]))["ext"]
 
 
-def test_unknown_include_values_are_ignored():
+def test_response_ignores_unknown_include_values():
     request = make_whois(include=["tomorrow", "capability_catalog", "later"])
 
     assert CATALOG_KEY in respond(request)["ext"]
@@ -364,7 +364,7 @@ def test_digest_mismatch_is_verification_failed(key):
     )
 
 
-def test_capability_envelope_may_have_interaction_id():
+def test_capability_envelope_with_interaction_id_is_valid():
     envelope = parse_envelope(make_envelope("capability", interaction_id="int_1"))
 
     assert envelope.interaction_id == "int_1"

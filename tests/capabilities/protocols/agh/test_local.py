@@ -46,7 +46,7 @@ def get_locations(write_and_read, files=None):
     return [problem[:2] for problem in get_problems(write_and_read, files)]
 
 
-def test_missing_catalog_is_none(write_and_read, tmp_path):
+def test_reading_directory_without_catalog_returns_none(write_and_read, tmp_path):
     assert write_and_read() is None
     assert write_and_read({"README.md": "x"}) is None
     assert read_local_catalog(tmp_path / "nowhere") is None
@@ -139,7 +139,9 @@ def test_two_formats_in_one_directory_are_rejected(write_and_read):
 
 
 @pytest.mark.parametrize("name", ["capabilities.toml", "capabilities.json"])
-def test_catalog_file_must_be_a_regular_file(write_and_read, tmp_path, name):
+def test_catalog_file_that_is_not_a_regular_file_is_rejected(
+    write_and_read, tmp_path, name
+):
     target = tmp_path / "real"
     target.write_text("")
     (tmp_path / name).symlink_to(target)
@@ -150,7 +152,9 @@ def test_catalog_file_must_be_a_regular_file(write_and_read, tmp_path, name):
     assert get_locations(write_and_read) == [(name, "$")]
 
 
-def test_catalog_directory_must_be_a_real_directory(write_and_read, tmp_path):
+def test_catalog_directory_that_is_not_a_real_directory_is_rejected(
+    write_and_read, tmp_path
+):
     (tmp_path / "real").mkdir()
     (tmp_path / "capabilities").symlink_to(tmp_path / "real")
     assert get_locations(write_and_read) == [("capabilities", "$")]
@@ -160,7 +164,7 @@ def test_catalog_directory_must_be_a_real_directory(write_and_read, tmp_path):
     assert get_locations(write_and_read) == [("capabilities", "$")]
 
 
-def test_broken_symlink_is_rejected(write_and_read, tmp_path):
+def test_broken_symlink_to_catalog_file_is_rejected(write_and_read, tmp_path):
     (tmp_path / "capabilities.toml").symlink_to(tmp_path / "nowhere")
 
     assert get_locations(write_and_read) == [("capabilities.toml", "$")]
@@ -225,7 +229,7 @@ def test_unknown_key_next_to_capabilities_is_rejected(write_and_read):
 
 
 @pytest.mark.parametrize("capabilities", [{}, "a", 5])
-def test_capabilities_must_be_a_list(write_and_read, capabilities):
+def test_capabilities_that_are_not_a_list_are_rejected(write_and_read, capabilities):
     text = json.dumps({"capabilities": capabilities})
 
     assert get_locations(write_and_read, {"capabilities.json": text}) == [
@@ -247,7 +251,7 @@ def test_repeated_id_after_trimming_is_rejected(write_and_read):
     assert problems == [("capabilities.json", "$.capabilities[1].id", message)]
 
 
-def test_file_name_must_equal_the_id(write_and_read):
+def test_document_id_other_than_file_name_is_rejected(write_and_read):
     problems = get_problems(write_and_read, {"capabilities/b.toml": DOCUMENT_A})
 
     assert problems == [
@@ -255,7 +259,7 @@ def test_file_name_must_equal_the_id(write_and_read):
     ]
 
 
-def test_repeated_id_of_file_names_equal_after_trimming_is_rejected(write_and_read):
+def test_file_names_that_differ_only_in_space_are_rejected(write_and_read):
     files = {
         "capabilities/a.toml": DOCUMENT_A,
         "capabilities/ a.toml": DOCUMENT_A,

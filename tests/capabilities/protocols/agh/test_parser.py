@@ -129,7 +129,7 @@ def test_invalid_card_is_recognized_only_by_agh(document):
         make_envelope(),
     ],
 )
-def test_other_document_is_not_recognized(document):
+def test_other_document_is_not_recognized_as_peer_card(document):
     assert not AGHParser().recognizes(document)
 
 

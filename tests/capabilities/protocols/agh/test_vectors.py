@@ -26,7 +26,7 @@ def test_vector_file_has_thirteen_vectors():
     assert len(VECTORS) == 13
 
 
-def test_vectors_equal_the_shared_ones():
+def test_vector_file_equals_the_shared_file():
     if not SHARED.exists():
         pytest.skip(f"{SHARED} does not exist")
     assert json.loads(SHARED.read_text()) == load_sample("digest_vectors")

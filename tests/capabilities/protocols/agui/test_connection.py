@@ -19,7 +19,7 @@ from .declarations import (
 # Endpoint and name
 
 
-def test_endpoint_without_url_is_made_from_name():
+def test_agui_endpoint_without_url_is_made_from_name():
     record, _ = parse_record({"identity": {"name": "Concierge"}})
 
     assert record.endpoint == "agui:Concierge"

@@ -260,7 +260,7 @@ def test_unsupported_tools_are_ignored_with_a_warning():
     assert get_unique_paths(result.warnings) == {"$.tools.items"}
 
 
-def test_second_tool_of_same_name_is_numbered():
+def test_second_agui_tool_of_same_name_is_numbered():
     tools = [{"name": "t", "description": "one"}, {"name": "t", "description": "two"}]
     record = parse_document({"tools": {"items": tools}}).record
 

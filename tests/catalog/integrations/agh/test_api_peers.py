@@ -89,7 +89,7 @@ def test_second_greet_updates_last_seen_only(editor):
     assert not DefinitionChange.objects.exists()
 
 
-def test_new_card_replaces_the_previous_one(editor):
+def test_new_card_replaces_the_previous_card(editor):
     new_card = build_card("review-copy", display_name="Editor", profiles_supported=[])
     send_envelopes(editor, build_greet("build-site"), build_greet_from_card(new_card))
 

@@ -118,7 +118,7 @@ def test_transfer_of_document_from_files_has_requested_channel(editor, tmp_path)
     assert fetch_transfer(editor, "a")["channel"] == "local"
 
 
-def test_transfer_of_privilege_returns_404(editor):
+def test_transfer_of_privileged_capability_returns_404(editor):
     transfer = build_transfer(build_document("task.write"), proof={"sig": "x"})
     send_envelopes(editor, build_greet(), transfer)
 

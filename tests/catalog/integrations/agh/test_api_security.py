@@ -81,7 +81,7 @@ def test_empty_secret_and_secret_hash_are_accepted(editor):
     )
 
 
-def test_privilege_in_card_is_rejected_without_proof(editor):
+def test_privileged_capability_in_card_is_rejected_without_proof(editor):
     error = (422, "VERIFICATION_FAILED", "verification_failed")
     assert_rejected(editor, build_greet("task.write"), *error)
     assert_rejected(editor, build_greet("task.write", proof={}), *error)
@@ -138,7 +138,7 @@ def test_card_of_another_sender_is_rejected(editor, build):
     ],
     ids=["greet", "capability", "whois-response"],
 )
-def test_viewer_may_send_whois_requests_only(viewer, build):
+def test_viewer_can_send_only_whois_requests(viewer, build):
     assert_error_response(post_envelope(viewer, build()), 403, "PERMISSION_DENIED")
     assert count_stored_rows() == 0
     (response,) = send_envelopes(viewer, build_whois())

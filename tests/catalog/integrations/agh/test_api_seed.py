@@ -83,7 +83,7 @@ def sample_peer(editor):
     )
 
 
-def test_sample_request_gets_sample_response(sample_peer, viewer):
+def test_sample_request_returns_sample_response(sample_peer, viewer):
     request = load_sample("whois_request") | {"ts": get_timestamp()}
     (response,) = send_envelopes(viewer, request)
 
@@ -104,7 +104,7 @@ def test_sample_card_is_returned_unchanged(editor):
     assert returned == load_sample("peer_card")
 
 
-def test_sample_catalog_is_returned_unchanged_but_digest(editor):
+def test_sample_catalog_is_returned_unchanged_except_its_digest(editor):
     (sample_document,) = load_sample("capability_catalog")["capabilities"]
     send_envelopes(
         editor,
@@ -125,14 +125,14 @@ def test_sample_digest_fails_verification(editor):
     assert_rejected(editor, envelope, 422, "VERIFICATION_FAILED", "verification_failed")
 
 
-def test_card_ext_must_not_contain_full_catalog(editor):
+def test_card_ext_does_not_contain_full_catalog(editor):
     send_envelopes(editor, build_greet("a"), build_transfer(build_document("a")))
 
     card = get_rich_response(editor)["body"]["peer_card"]
     assert list(card["ext"]) == [BRIEF_KEY]
 
 
-def test_card_must_contain_capability_ids_and_briefs(editor):
+def test_card_contains_capability_ids_and_briefs(editor):
     send_envelopes(editor, build_greet(" b ", "a"))
 
     card = get_response(editor)["body"]["peer_card"]
@@ -141,7 +141,7 @@ def test_card_must_contain_capability_ids_and_briefs(editor):
     assert [set(brief) for brief in card["ext"][BRIEF_KEY]] == [{"id", "summary"}] * 2
 
 
-def test_card_without_capabilities_must_have_empty_list(editor):
+def test_card_without_capabilities_has_empty_list(editor):
     send_envelopes(editor, build_greet())
 
     assert get_response(editor)["body"]["peer_card"]["capabilities"] == []
@@ -149,13 +149,13 @@ def test_card_without_capabilities_must_have_empty_list(editor):
     assert get_malformed_path(editor, envelope) == "$.body.peer_card.capabilities"
 
 
-def test_card_without_capabilities_must_omit_briefs(editor):
+def test_card_without_capabilities_omits_briefs(editor):
     send_envelopes(editor, build_greet_from_card(build_card(ext={BRIEF_KEY: []})))
 
     assert BRIEF_KEY not in get_response(editor)["body"]["peer_card"].get("ext", {})
 
 
-def test_brief_with_document_members_must_not_count_as_document(editor):
+def test_brief_with_document_members_does_not_count_as_document(editor):
     brief = {"id": "a", "summary": "s", "outcome": "o", "constraints": ["c"]}
     send_envelopes(
         editor, build_greet_from_card(build_card("a", ext={BRIEF_KEY: [brief]}))
@@ -174,20 +174,20 @@ def test_catalog_is_returned_only_for_include_capability_catalog(sample_peer, vi
     assert "ext" not in get_response(viewer, SAMPLE_PEER_ID, **other_include)
 
 
-def test_unknown_ids_must_return_empty_catalog(sample_peer, viewer):
+def test_unknown_ids_return_empty_catalog(sample_peer, viewer):
     response = get_rich_response(viewer, "unknown", to=SAMPLE_PEER_ID)
 
     assert get_catalog(response) == []
 
 
-def test_unknown_include_values_should_be_ignored(sample_peer, viewer):
+def test_unknown_include_values_do_not_hide_the_catalog(sample_peer, viewer):
     ext = {"agh.include": ["prices", "capability_catalog", "moods"]}
 
     response = get_response(viewer, SAMPLE_PEER_ID, **ext)
     assert get_catalog_ids(response) == ["build-site"]
 
 
-def test_ids_without_include_must_not_return_catalog(sample_peer, viewer):
+def test_ids_without_include_return_no_catalog(sample_peer, viewer):
     ext = {"agh.capability_ids": ["build-site"]}
     response = get_response(viewer, SAMPLE_PEER_ID, **ext)
 
@@ -202,7 +202,7 @@ def test_document_always_has_id_summary_and_outcome(editor):
 
 
 @pytest.mark.parametrize("member", OPTIONAL_MEMBERS)
-def test_empty_optional_members_must_be_omitted(editor, member):
+def test_empty_optional_members_of_document_are_omitted(editor, member):
     empty = "" if member == "version" else []
     send_envelopes(
         editor, build_greet("a"), build_transfer(build_document("a", **{member: empty}))
@@ -214,7 +214,7 @@ def test_empty_optional_members_must_be_omitted(editor, member):
     assert member not in transferred
 
 
-def test_catalog_digest_must_equal_transfer_digest(sample_peer, editor):
+def test_returned_catalog_digest_equals_transfer_digest(sample_peer, editor):
     (document,) = get_catalog(get_rich_response(editor, to=SAMPLE_PEER_ID))
     transfer = fetch_transfer(editor, "build-site", SAMPLE_PEER_ID)
 
@@ -233,7 +233,7 @@ def test_documents_are_in_card_order_with_and_without_filter(editor):
     assert get_catalog_ids(get_rich_response(editor, "m", "z")) == ["z", "m"]
 
 
-def test_rich_response_must_contain_the_same_card(sample_peer, viewer):
+def test_rich_response_contains_the_same_card_as_brief_response(sample_peer, viewer):
     brief_body = get_response(viewer, SAMPLE_PEER_ID)["body"]
     rich_body = get_rich_response(viewer, "build-site", to=SAMPLE_PEER_ID)["body"]
 
@@ -241,7 +241,7 @@ def test_rich_response_must_contain_the_same_card(sample_peer, viewer):
     assert rich_body["peer_card"]["capabilities"] == ["build-site", "review-copy"]
 
 
-def test_catalog_of_peer_without_documents_must_be_empty(editor):
+def test_catalog_of_peer_without_documents_is_empty(editor):
     send_envelopes(editor, build_greet())
 
     response = get_rich_response(editor)
@@ -249,14 +249,14 @@ def test_catalog_of_peer_without_documents_must_be_empty(editor):
     assert get_catalog(get_rich_response(editor, to="agentlens")) == []
 
 
-def test_filter_without_match_must_return_empty_catalog(sample_peer, viewer):
+def test_filter_without_match_returns_empty_catalog(sample_peer, viewer):
     ids = ("review-copy", "unknown")
     response = get_rich_response(viewer, *ids, to=SAMPLE_PEER_ID)
 
     assert response["ext"] == {CATALOG_KEY: {"capabilities": []}}
 
 
-def test_response_over_size_limit_must_be_rejected(editor):
+def test_response_over_size_limit_is_rejected(editor):
     send_envelopes(editor, build_greet("a", "b"))
     for name in ("a", "b"):
         send_envelopes(
@@ -268,7 +268,7 @@ def test_response_over_size_limit_must_be_rejected(editor):
     assert_rejected(editor, envelope, 413, "BODY_TOO_LARGE", "internal")
 
 
-def test_transfer_and_rich_response_must_agree(sample_peer, viewer):
+def test_transfer_and_rich_response_have_same_required_members(sample_peer, viewer):
     (document,) = get_catalog(get_rich_response(viewer, to=SAMPLE_PEER_ID))
     transfer = fetch_transfer(viewer, "build-site", SAMPLE_PEER_ID)
     transferred = transfer["body"]["capability"]
@@ -277,7 +277,7 @@ def test_transfer_and_rich_response_must_agree(sample_peer, viewer):
     assert [document[key] for key in members] == [transferred[key] for key in members]
 
 
-def test_wrong_digest_in_catalog_should_be_rejected_before_storing(editor):
+def test_wrong_digest_in_catalog_is_rejected_before_storing(editor):
     send_envelopes(editor, build_greet("a"))
     envelope = build_whois_response(
         build_card("a"), build_document("a", digest=WRONG_DIGEST)
@@ -287,13 +287,13 @@ def test_wrong_digest_in_catalog_should_be_rejected_before_storing(editor):
     assert get_documented_names() == set()
 
 
-def test_digest_mismatch_must_be_verification_failed(editor):
+def test_digest_mismatch_returns_verification_failed(editor):
     envelope = build_transfer(build_document() | {"summary": "Another."})
 
     assert_rejected(editor, envelope, 422, "VERIFICATION_FAILED", "verification_failed")
 
 
-def test_transfer_may_have_an_interaction_id(editor):
+def test_transfer_with_interaction_id_is_accepted(editor):
     send_envelopes(
         editor, build_transfer(build_document(), interaction_id="int_1", to="agentlens")
     )
@@ -317,7 +317,7 @@ def test_briefs_contain_only_ids_and_summaries(editor):
     assert card["ext"][BRIEF_KEY] == [{"id": "a", "summary": "Does a."}]
 
 
-def test_unknown_extension_keys_must_be_preserved_in_transfer(editor):
+def test_unknown_extension_keys_are_preserved_in_transfer(editor):
     ext = {"acme.cost": {"currency": "€", "per": [1, 0.5, None]}, "agh.future": True}
     send_envelopes(
         editor, build_greet("a"), build_transfer(build_document("a"), ext=ext, hops=3)

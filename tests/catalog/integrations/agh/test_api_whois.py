@@ -103,7 +103,7 @@ def test_broadcast_query_matches_peer_exactly(editor, query):
 @pytest.mark.parametrize(
     "query", ["design", "DESIGNER", "build", "Build-Site", "Does build-site.", "*", "%"]
 )
-def test_broadcast_query_without_exact_match_gets_no_response(editor, query):
+def test_broadcast_query_without_exact_match_returns_no_response(editor, query):
     send_envelopes(editor, build_greet("build-site"))
 
     assert send_envelopes(editor, build_whois(query)) == []
@@ -150,7 +150,7 @@ def test_broadcast_is_answered_by_degraded_peer(editor):
     assert get_broadcast_senders(editor) == ["designer"]
 
 
-def test_broadcast_query_count_does_not_grow_with_peers(editor):
+def test_broadcast_query_count_is_independent_of_number_of_peers(editor):
     def count_broadcast_queries():
         with CaptureQueriesContext(connection) as captured:
             send_envelopes(editor, build_whois(ext=build_catalog_request_ext()))
@@ -249,7 +249,7 @@ def test_include_without_capability_catalog_returns_no_catalog(
     assert CATALOG_KEY not in response.get("ext", {})
 
 
-def test_unknown_include_values_are_ignored(documented_peer, viewer):
+def test_whois_ignores_unknown_include_values(documented_peer, viewer):
     ext = {"agh.include": ["pricing", " capability_catalog "]}
     (response,) = send_envelopes(viewer, build_whois(to="designer", ext=ext))
 

@@ -238,7 +238,7 @@ def test_envelope_to_agentlens_or_known_peer_is_accepted(to):
     assert get_documented_names() == {"a"}
 
 
-def test_privilege_is_rejected_without_proof_and_never_passed_on():
+def test_privileged_capability_is_rejected_without_proof_and_never_passed_on():
     with pytest.raises(EnvelopeError) as caught:
         receive_envelopes(build_transfer(build_document("task.write")))
     assert caught.value.reason_code == ReasonCode.VERIFICATION_FAILED
@@ -252,7 +252,7 @@ def test_privilege_is_rejected_without_proof_and_never_passed_on():
     assert responder.build_transfer(find_peer("designer"), "task.write") is None
 
 
-def test_privilege_in_catalog_is_rejected_without_proof():
+def test_privileged_capability_in_catalog_is_rejected_without_proof():
     response = build_whois_response(
         build_card("a"), build_document("a"), build_document("task.write")
     )

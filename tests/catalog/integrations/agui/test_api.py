@@ -75,7 +75,9 @@ def test_import_ignores_response_of_the_agent_url_itself(
     assert body["display_name"] == "Painter"
 
 
-def test_import_of_agent_that_never_responds_to_get(editor, server, settings):
+def test_import_of_agent_that_never_responds_to_get_creates_entry(
+    editor, server, settings
+):
     settings.AGENTLENS_FIRST_URL_WAIT = 0.2
     server.routes["/agent"] = never_respond
 
@@ -300,7 +302,7 @@ def test_search_does_not_find_unsupported_features(viewer):
     assert viewer.get("/api/v1/catalog?q=streaming").json()["total"] == 1
 
 
-def test_capabilities_query_count_does_not_grow_with_tools(
+def test_capabilities_query_count_is_independent_of_number_of_tools(
     viewer, django_assert_num_queries
 ):
     agui_entry = register(json.dumps(build_declaration(tools=60)).encode()).entry

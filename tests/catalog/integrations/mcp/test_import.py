@@ -89,7 +89,7 @@ def test_interrupted_session_raises_error_that_names_mcp(server):
         import_url(server.url("/mcp"))
 
 
-def test_import_of_server_that_never_responds_to_get(server, settings):
+def test_import_of_server_that_never_responds_to_get_reads_tools(server, settings):
     """GET opens an event stream there, which stays empty."""
     settings.AGENTLENS_FIRST_URL_WAIT = 0.2
     route = answer_with_lists(tools=TOOLS)
@@ -153,7 +153,7 @@ def test_import_without_authorization_keeps_tools_read_before(server):
     assert "requires authorization" in outcome.entry.definition_problem
 
 
-def test_repeated_import_is_unchanged(server):
+def test_repeated_import_of_unchanged_server_returns_unchanged(server):
     server.routes["/mcp"] = answer_legacy_request
     serve_card(server)
     import_url(server.url())
@@ -246,7 +246,7 @@ def test_import_prefers_running_server_to_card_of_other_server(server):
     assert entry.agent_type.endpoint == server.url("/other")
 
 
-def test_import_of_stateless_server_that_keeps_get_open():
+def test_import_of_stateless_server_that_keeps_get_open_reads_tools():
     with mcp_servers.run_app(mcp_servers.stateless_notebook_app()) as base_url:
         entry = import_url(f"{base_url}/mcp").entry
 

@@ -57,7 +57,7 @@ def build_card(url: str) -> AgentCard:
 
 @contextmanager
 def run_echo_agent() -> Iterator[str]:
-    """Run the agent on a free port; yields its base URL."""
+    """Run the agent on a free port; yield its base URL."""
     card = build_card("http://127.0.0.1/a2a")
     handler = DefaultRequestHandler(EchoExecutor(), InMemoryTaskStore(), card)
     routes = create_agent_card_routes(card) + create_jsonrpc_routes(handler, "/a2a")

@@ -44,7 +44,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix):
 
 
 @pytest.fixture(autouse=True)
-def _fast_and_isolated(settings):
+def _fast_hasher_and_empty_cache(settings):
     """Use a fast password hasher and start with an empty cache."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # Without this, each test client scans all static files first.
@@ -72,7 +72,7 @@ def logger_names():
 
 
 @pytest.fixture
-def client_for(db):
+def api_client_for_role(db):
     """Return a function that builds an API client with a token for a role."""
 
     def build_client(role: str) -> APIClient:
@@ -85,43 +85,43 @@ def client_for(db):
 
 
 @pytest.fixture
-def viewer(client_for):
-    return client_for("Viewer")
+def viewer(api_client_for_role):
+    return api_client_for_role("Viewer")
 
 
 @pytest.fixture
-def editor(client_for):
-    return client_for("Editor")
+def editor(api_client_for_role):
+    return api_client_for_role("Editor")
 
 
 @pytest.fixture
-def admin(client_for):
-    return client_for("Admin")
+def admin(api_client_for_role):
+    return api_client_for_role("Admin")
 
 
 @pytest.fixture
-def client_with_role(db):
-    """Return a function that makes a client with a logged-in user.
+def session_client_for_role(db):
+    """Return a function that builds a client with the session of a new user.
 
     Without a role, the user has no permissions.
     """
 
-    def make_client(role: str = "") -> Client:
+    def build_client(role: str = "") -> Client:
         client = Client()
         client.force_login(UserFactory(role=role))
         return client
 
-    return make_client
+    return build_client
 
 
 @pytest.fixture
-def viewer_client(client_with_role):
-    return client_with_role("Viewer")
+def viewer_client(session_client_for_role):
+    return session_client_for_role("Viewer")
 
 
 @pytest.fixture
-def editor_client(client_with_role):
-    return client_with_role("Editor")
+def editor_client(session_client_for_role):
+    return session_client_for_role("Editor")
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ INTERNAL_ERROR = {"code": -32603, "message": "Out of memory"}
 
 @contextmanager
 def run_app(application: Callable[..., Any]) -> Iterator[str]:
-    """Run an ASGI application under uvicorn on a free port; yields its base URL."""
+    """Run an ASGI application under uvicorn on a free port; yield its base URL."""
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(application, log_level="critical", lifespan="on")
     server = uvicorn.Server(config)
@@ -39,22 +39,22 @@ def run_app(application: Callable[..., Any]) -> Iterator[str]:
 
 
 def notebook_app() -> Any:
-    return create_notebook().streamable_http_app(streamable_http_path="/mcp")
+    return build_notebook().streamable_http_app(streamable_http_path="/mcp")
 
 
 def stateless_notebook_app() -> Any:
     """Return an app without sessions; it keeps every GET request open."""
-    return create_notebook().streamable_http_app(
+    return build_notebook().streamable_http_app(
         streamable_http_path="/mcp", stateless_http=True, json_response=True
     )
 
 
 def sse_notebook_app() -> Any:
     """Return an app with the HTTP+SSE transport of revision 2024-11-05."""
-    return create_notebook().sse_app(sse_path="/mcp")
+    return build_notebook().sse_app(sse_path="/mcp")
 
 
-def create_notebook() -> MCPServer:
+def build_notebook() -> MCPServer:
     """Return a server with a tool, resources, a resource template and a prompt."""
     server = MCPServer("notebook", title="Notebook", version="2.1.0")
 
@@ -74,8 +74,8 @@ def create_notebook() -> MCPServer:
         return number
 
     @server.prompt()
-    def summarise(topic: str) -> str:
-        """Summarise the notes on a topic."""
+    def summarize(topic: str) -> str:
+        """Summarize the notes on a topic."""
         return topic
 
     return server

@@ -106,9 +106,9 @@ def register(client):
     return client.generic("POST", url, card_bytes(), content_type="application/json")
 
 
-def test_write_above_rate_returns_429_for_that_user_only(client_for, settings):
+def test_write_above_rate_returns_429_for_that_user_only(api_client_for_role, settings):
     settings.AGENTLENS_WRITE_RATE = 2
-    editor, other_editor = client_for("Editor"), client_for("Editor")
+    editor, other_editor = api_client_for_role("Editor"), api_client_for_role("Editor")
     for _ in range(2):
         assert register(editor).status_code in (200, 201)
     response = register(editor)

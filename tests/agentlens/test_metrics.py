@@ -70,6 +70,8 @@ def test_probe_outcomes_are_counted(viewer, settings):
     assert read_samples(viewer)[key] - before == 1
 
 
-def test_metrics_require_read_permission(client_for):
+def test_metrics_require_read_permission(api_client_for_role):
     assert_error_response(APIClient().get("/metrics"), 401, "NOT_AUTHENTICATED")
-    assert_error_response(client_for(None).get("/metrics"), 403, "PERMISSION_DENIED")
+    assert_error_response(
+        api_client_for_role(None).get("/metrics"), 403, "PERMISSION_DENIED"
+    )

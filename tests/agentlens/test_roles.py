@@ -223,10 +223,10 @@ def test_revoked_token_returns_401():
     assert_error_response(send(client, "GET", "/catalog"), 401, "NOT_AUTHENTICATED")
 
 
-@pytest.mark.parametrize("make_client", [create_token_client, create_session_client])
-def test_inactive_user_returns_401(make_client):
+@pytest.mark.parametrize("build_client", [create_token_client, create_session_client])
+def test_inactive_user_returns_401(build_client):
     user = UserFactory(role="Admin")
-    client = make_client(user)
+    client = build_client(user)
     assert send(client, "GET", "/catalog").status_code == 200
 
     user.is_active = False

@@ -20,7 +20,7 @@ TOO_MANY_DIGITS = "contains an integer with too many digits; write it as a strin
 OUTSIDE_64_BITS = "contains an integer outside the 64-bit range; write it as a string"
 
 
-def make_yaml(body: str) -> str:
+def build_yaml(body: str) -> str:
     return f"---\n{body}\n---\n"
 
 
@@ -91,10 +91,10 @@ def test_read_json_rejects_yaml_and_toml(text):
     assert str(caught.value).startswith("is not JSON: ")
 
 
-def test_front_matter_contains_searches_only_the_front_matter():
-    assert has_word_in_front_matter(make_yaml("capabilities: []"), "capabilities")
+def test_word_search_covers_only_the_front_matter():
+    assert has_word_in_front_matter(build_yaml("capabilities: []"), "capabilities")
     assert not has_word_in_front_matter(
-        make_yaml("title: x") + "On capabilities", "capabilities"
+        build_yaml("title: x") + "On capabilities", "capabilities"
     )
     assert not has_word_in_front_matter("# capabilities", "capabilities")
     assert not has_word_in_front_matter("capabilities = []", "capabilities")
@@ -130,7 +130,7 @@ later: |
   two
   lines
 """
-    assert read_valid(make_yaml(body)) == {
+    assert read_valid(build_yaml(body)) == {
         "texts": ["a", "1", "true", "", "ünï", "😀"],
         "words": [True, False, None, None, None],
         "numbers": [1, -2, 1.5, 0.5, 1000.0, 7, 0],
@@ -142,13 +142,13 @@ later: |
     "text", ["no", "on", "1:30", "007", "0x1F", "2026-01-01", "1_000", "=", "<<"]
 )
 def test_yaml_1_1_special_values_stay_strings(text):
-    assert read_valid(make_yaml(f"a: {text}")) == {"a": text}
+    assert read_valid(build_yaml(f"a: {text}")) == {"a": text}
 
 
 def test_yaml_keys_become_strings():
     body = "1: a\ntrue: b\n2026-01-01: c\n'': d\n<<: {e: f}"
 
-    assert list(read_valid(make_yaml(body))) == ["1", "true", "2026-01-01", "", "<<"]
+    assert list(read_valid(build_yaml(body))) == ["1", "true", "2026-01-01", "", "<<"]
 
 
 @pytest.mark.parametrize(
@@ -175,12 +175,12 @@ def test_yaml_keys_become_strings():
 def test_unsupported_yaml_is_rejected_with_position(monkeypatch, loader, body, message):
     monkeypatch.setattr(yaml_text, "LOADER", getattr(yaml, loader))
 
-    assert get_read_error(make_yaml(body)) == Problem("$", f"is not YAML: {message}")
+    assert get_read_error(build_yaml(body)) == Problem("$", f"is not YAML: {message}")
 
 
 @pytest.mark.parametrize("body", ["a: [1", "a: b: c", "a:\n\tb: 1", "a: '", "@: 1"])
 def test_malformed_yaml_error_names_line_and_column(body):
-    message = get_read_error(make_yaml(body)).message
+    message = get_read_error(build_yaml(body)).message
 
     assert message.startswith("is not YAML: ")
     assert " at line " in message
@@ -197,7 +197,7 @@ def test_yaml_alias_bomb_is_rejected():
     lines = ["a0: &a0 [lol]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10)]
 
-    assert "anchors and aliases" in get_read_error(make_yaml("\n".join(lines))).message
+    assert "anchors and aliases" in get_read_error(build_yaml("\n".join(lines))).message
 
 
 def test_repeated_yaml_member_is_a_warning_with_path():
@@ -282,8 +282,8 @@ def test_invalid_toml_and_numbers_out_of_range_are_rejected(text, message):
     ids=lambda text: text[:20],
 )
 def test_yaml_numbers_out_of_range_are_rejected(number, message):
-    assert get_read_error(make_yaml(f"a: {number}")).message == message
-    assert read_valid(make_yaml(f"a: {2**63 - 1}")) == {"a": 2**63 - 1}
+    assert get_read_error(build_yaml(f"a: {number}")).message == message
+    assert read_valid(build_yaml(f"a: {2**63 - 1}")) == {"a": 2**63 - 1}
 
 
 def build_nested_list(depth: int) -> str:
@@ -323,7 +323,7 @@ def test_toml_key_with_too_many_dots_is_rejected(text):
 
 
 def test_yaml_document_survives_json_round_trip():
-    document = read_valid(make_yaml("a: [1, 2.5, x, ~, {b: 2026-01-01, c: no}]"))
+    document = read_valid(build_yaml("a: [1, 2.5, x, ~, {b: 2026-01-01, c: no}]"))
 
     assert json.loads(json.dumps(document)) == document
 

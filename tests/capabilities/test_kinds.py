@@ -11,23 +11,23 @@ KINDS = [FEATURE_KIND, *A2AParser.kinds]
 for_each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.slug)
 
 
-def make_kind(slug: str, *, discoverable: bool) -> Kind:
+def build_kind(slug: str, *, discoverable: bool) -> Kind:
     return Kind(slug, slug.title(), "test", CapabilityRecord, discoverable)
 
 
 def test_discoverable_kinds_are_sorted_and_exclude_hidden_ones():
     before = discoverable_kinds()
     discoverable = (
-        make_kind("zz.visible", discoverable=True),
-        make_kind("aa.visible", discoverable=True),
+        build_kind("zz.visible", discoverable=True),
+        build_kind("aa.visible", discoverable=True),
     )
 
-    with kinds.temporarily(*discoverable, make_kind("mm.hidden", discoverable=False)):
+    with kinds.temporarily(*discoverable, build_kind("mm.hidden", discoverable=False)):
         assert discoverable_kinds() == sorted([*before, "aa.visible", "zz.visible"])
 
 
 def test_kind_choices_have_every_kind_with_its_label():
-    with kinds.temporarily(make_kind("test.sample", discoverable=False)):
+    with kinds.temporarily(build_kind("test.sample", discoverable=False)):
         assert ("test.sample", "Test.Sample") in kind_choices()
         assert len(kind_choices()) == len(kinds)
 

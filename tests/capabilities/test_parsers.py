@@ -66,7 +66,7 @@ def _register_parsers():
         yield
 
 
-def make_notebook(*notes, **members):
+def build_notebook(*notes, **members):
     document = {"name": "Notebook", "notes": list(notes)} | members
     return json.dumps(document).encode()
 
@@ -76,7 +76,7 @@ def get_names(result: ParseResult) -> list[str]:
 
 
 def test_protocol_of_another_app_is_detected():
-    result = try_parse(make_notebook("milk", edition="2"))
+    result = try_parse(build_notebook("milk", edition="2"))
 
     assert result.is_valid
     assert result.protocol == "notes"
@@ -101,13 +101,13 @@ def test_temporary_parser_is_removed_after_the_block():
 def test_first_registered_parser_takes_precedence():
     card = {"skills": [], "url": "https://a.example.com/"}
 
-    assert try_parse(make_notebook(**card)).protocol == "a2a"
+    assert try_parse(build_notebook(**card)).protocol == "a2a"
 
 
 def test_given_protocol_skips_detection():
     card = {"skills": [], "url": "https://a.example.com/"}
 
-    assert try_parse(make_notebook("milk", **card), "notes").protocol == "notes"
+    assert try_parse(build_notebook("milk", **card), "notes").protocol == "notes"
 
 
 def test_errors_are_those_of_the_given_protocol():
@@ -162,7 +162,7 @@ def test_try_parse_never_raises(raw, protocol):
 
 
 def test_result_with_warnings_only_is_valid():
-    result = try_parse(make_notebook(legacy=1))
+    result = try_parse(build_notebook(legacy=1))
 
     assert result.is_valid
     assert result.warnings == [Problem("$.legacy", "is deprecated")]
@@ -173,7 +173,7 @@ def test_result_without_record_is_not_valid():
 
 
 def test_all_errors_are_reported():
-    result = try_parse(make_notebook(" ", "n" * 501, name="", edition="e" * 256))
+    result = try_parse(build_notebook(" ", "n" * 501, name="", edition="e" * 256))
 
     assert [(problem.path, problem.message) for problem in result.errors] == [
         ("$.name", "must be a non-empty string"),
@@ -184,7 +184,7 @@ def test_all_errors_are_reported():
 
 
 def test_invalid_characters_are_reported_before_parsing():
-    result = try_parse(make_notebook("a\0", "b\0", name=""))
+    result = try_parse(build_notebook("a\0", "b\0", name=""))
 
     assert [problem.path for problem in result.errors] == ["$.notes[0]", "$.notes[1]"]
     assert result.record is None
@@ -199,7 +199,7 @@ def test_too_deep_document_keeps_earlier_errors():
 
 
 def test_parse_returns_record_and_warnings():
-    record, warnings = parse(make_notebook("milk", legacy=1))
+    record, warnings = parse(build_notebook("milk", legacy=1))
 
     assert record.name == "Notebook"
     assert warnings == [Problem("$.legacy", "is deprecated")]
@@ -207,7 +207,7 @@ def test_parse_returns_record_and_warnings():
 
 def test_parse_raises_parse_error_with_all_errors():
     with pytest.raises(ParseError) as caught:
-        parse(make_notebook(" ", name=""))
+        parse(build_notebook(" ", name=""))
 
     assert not isinstance(caught.value, ProtocolNotDetected)
     assert str(caught.value) == "The definition is not valid"
@@ -232,20 +232,20 @@ def test_unreadable_document_raises_plain_parse_error(raw):
 
 
 def test_five_thousand_capabilities_are_accepted():
-    result = try_parse(make_notebook(*map(str, range(5_000))))
+    result = try_parse(build_notebook(*map(str, range(5_000))))
 
     assert result.is_valid
     assert len(result.record.capabilities) == 5_000
 
 
 def test_more_than_five_thousand_capabilities_are_rejected():
-    result = try_parse(make_notebook(*map(str, range(5_001))))
+    result = try_parse(build_notebook(*map(str, range(5_001))))
 
     assert result.errors == [Problem("$", "has 5001 capabilities; the limit is 5000")]
 
 
 def test_later_duplicate_gets_disambiguated_name():
-    result = try_parse(make_notebook("milk/red", "milk/blue", "eggs/blue"))
+    result = try_parse(build_notebook("milk/red", "milk/blue", "eggs/blue"))
 
     assert get_names(result) == ["milk", "milk in blue", "eggs"]
     message = "another notes.note has this name; stored as 'milk in blue'"
@@ -253,13 +253,13 @@ def test_later_duplicate_gets_disambiguated_name():
 
 
 def test_duplicate_without_disambiguated_name_is_numbered():
-    result = try_parse(make_notebook("milk", "milk", "milk/red", "milk/red"))
+    result = try_parse(build_notebook("milk", "milk", "milk/red", "milk/red"))
 
     assert get_names(result) == ["milk", "milk (2)", "milk in red", "milk (3)"]
 
 
 def test_numbering_skips_names_already_used():
-    result = try_parse(make_notebook("milk", "milk (2)", "milk", "milk", "milk (2)"))
+    result = try_parse(build_notebook("milk", "milk (2)", "milk", "milk", "milk (2)"))
 
     assert get_names(result) == [
         "milk",
@@ -271,7 +271,7 @@ def test_numbering_skips_names_already_used():
 
 
 def test_names_differing_in_case_or_space_are_distinct():
-    assert get_names(try_parse(make_notebook("milk", "Milk", "milk "))) == [
+    assert get_names(try_parse(build_notebook("milk", "Milk", "milk "))) == [
         "milk",
         "Milk",
         "milk ",
@@ -294,13 +294,13 @@ def test_capabilities_of_different_kinds_may_share_a_name():
 
 
 def test_three_thousand_equal_names_become_unique():
-    unique_names = get_names(try_parse(make_notebook(*["milk"] * 3_000)))
+    unique_names = get_names(try_parse(build_notebook(*["milk"] * 3_000)))
 
     assert unique_names == ["milk", *(f"milk ({n})" for n in range(2, 3_001))]
 
 
 def test_long_name_is_cut_to_fit_its_number():
-    result = try_parse(make_notebook(*["n" * 500] * 2_000))
+    result = try_parse(build_notebook(*["n" * 500] * 2_000))
 
     assert result.is_valid
     assert get_names(result)[0] == "n" * 500
@@ -309,14 +309,14 @@ def test_long_name_is_cut_to_fit_its_number():
 
 
 def test_too_long_disambiguated_name_is_replaced_by_a_number():
-    result = try_parse(make_notebook("n" * 300, f"{'n' * 300}/{'c' * 300}"))
+    result = try_parse(build_notebook("n" * 300, f"{'n' * 300}/{'c' * 300}"))
 
     assert result.is_valid
     assert get_names(result)[1] == f"{'n' * 300} (2)"
 
 
 def test_name_over_limit_is_an_error_without_warning():
-    result = try_parse(make_notebook(*["n" * 501] * 2))
+    result = try_parse(build_notebook(*["n" * 501] * 2))
 
     message = "name must have at most 500 characters, but has 501"
     assert result.errors == [Problem(f"$.notes[{n}]", message) for n in (0, 1)]

@@ -73,7 +73,7 @@ class SampleRecord(CapabilityRecord):
     size: int = 0
 
 
-def make_agent(**values):
+def build_agent(**values):
     return AgentRecord(
         **{"protocol": "test", "endpoint": "https://a.example/"} | values
     )
@@ -177,7 +177,7 @@ def test_disambiguated_name_without_property_is_the_name(record):
 
 
 def test_agent_defaults_are_empty():
-    agent = make_agent()
+    agent = build_agent()
 
     assert agent.name == agent.description == agent.version == ""
     assert agent.spec_version == ""
@@ -188,21 +188,21 @@ def test_agent_defaults_are_empty():
 def test_display_name_prefers_agent_then_capability_then_endpoint():
     capabilities = SampleRecord(name="First"), SampleRecord(name="Second")
 
-    assert make_agent(name="Own", capabilities=capabilities).display_name == "Own"
-    assert make_agent(capabilities=capabilities).display_name == "First"
-    assert make_agent().display_name == "https://a.example/"
+    assert build_agent(name="Own", capabilities=capabilities).display_name == "Own"
+    assert build_agent(capabilities=capabilities).display_name == "First"
+    assert build_agent().display_name == "https://a.example/"
 
 
 def test_display_name_skips_blank_names():
     assert (
-        make_agent(name="  ", capabilities=(SampleRecord(name="First"),)).display_name
+        build_agent(name="  ", capabilities=(SampleRecord(name="First"),)).display_name
         == "First"
     )
-    assert make_agent(endpoint="").display_name == ""
+    assert build_agent(endpoint="").display_name == ""
 
 
 def test_display_name_from_long_endpoint_is_cut():
-    assert make_agent(endpoint="e" * 2_000).display_name == "e" * 300
+    assert build_agent(endpoint="e" * 2_000).display_name == "e" * 300
 
 
 LIMITS = {
@@ -218,14 +218,14 @@ LIMITS = {
 def test_agent_text_over_limit_is_reported_with_path(field):
     path, limit = LIMITS[field]
 
-    assert not list(make_agent(**{field: "x" * limit}).validate())
-    assert list(make_agent(**{field: "x" * (limit + 1)}).validate()) == [
+    assert not list(build_agent(**{field: "x" * limit}).validate())
+    assert list(build_agent(**{field: "x" * (limit + 1)}).validate()) == [
         (path, f"must have at most {limit} characters, but has {limit + 1}")
     ]
 
 
 def test_provider_name_over_limit_is_reported():
-    valid = make_agent(provider=ProviderRecord("p" * 300))
+    valid = build_agent(provider=ProviderRecord("p" * 300))
     invalid = replace(valid, provider=ProviderRecord("p" * 301))
 
     assert not list(valid.validate())
@@ -233,6 +233,6 @@ def test_provider_name_over_limit_is_reported():
 
 
 def test_every_text_over_its_limit_is_reported():
-    agent = make_agent(name="n" * 301, version="v" * 256)
+    agent = build_agent(name="n" * 301, version="v" * 256)
 
     assert [path for path, _ in agent.validate()] == ["$.name", "$.version"]

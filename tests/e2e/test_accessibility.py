@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from catalog.models import CatalogEntry, Status
 from tests.factories import skill
-from tests.published import agent_card, mcp_definition, register_agent
+from tests.registered_agents import agent_card, mcp_definition, register_agent
 
 from .pages import LONG_TEXT, expand_all, scrolls_horizontally
 

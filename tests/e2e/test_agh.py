@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from capabilities.protocols.agh.envelopes import Envelope
 from catalog.integrations.agh.inbox import process_envelope
-from tests.catalog.integrations.agh.agh import (
+from tests.catalog.integrations.agh.envelopes import (
     build_document,
     build_greet,
     build_transfer,

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from capabilities.kinds import discoverable_kinds, kinds
 from catalog.models import Status
 from tests.factories import skill
-from tests.published import agent_card, mcp_definition, register_agent
+from tests.registered_agents import agent_card, mcp_definition, register_agent
 from tests.weather.test_weather import STATION
 
 from .pages import get_group

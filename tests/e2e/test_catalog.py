@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from catalog.models import Status
-from tests.published import agent_card, mcp_definition, register_agent
+from tests.registered_agents import agent_card, mcp_definition, register_agent
 
 pytestmark = pytest.mark.e2e
 

@@ -10,7 +10,7 @@ from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
 from tests.probes import failure, success
-from tests.published import agent_card, register_agent
+from tests.registered_agents import agent_card, register_agent
 from tests.servers import reply
 
 from .pages import expand_all, wait_until_listening

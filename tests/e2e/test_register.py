@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from catalog.models import CatalogEntry
-from tests.published import agent_card, mcp_definition
+from tests.registered_agents import agent_card, mcp_definition
 
 pytestmark = pytest.mark.e2e
 

@@ -40,8 +40,8 @@ def build_form_data(**members):
 
 @with_each_editor_role
 @pytest.mark.django_db(transaction=True)
-def test_admin_changes_publish_events(agentlens_url, client_with_role, role):
-    client, entry = client_with_role(role), CatalogEntryFactory()
+def test_admin_changes_publish_events(agentlens_url, session_client_for_role, role):
+    client, entry = session_client_for_role(role), CatalogEntryFactory()
     with open_websocket(agentlens_url) as websocket:
         added = client.post(
             ADD_URL, build_form_data(entry=entry.pk, metadata='{"a": 1}')

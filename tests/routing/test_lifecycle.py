@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from catalog.health.scheduler import Prober
 from routing.models import CapabilityRegistration
-from tests.published import agent_card
+from tests.registered_agents import agent_card
 from tests.routing.streams import get_event_types, open_websocket
 from tests.servers import LOOPBACK, reply, run_server
 from tests.websockets import create_auth_headers, receive_events

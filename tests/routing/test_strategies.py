@@ -33,7 +33,7 @@ def candidate_lists(draw, min_size=0):
     ]
 
 
-def make_candidate(name="a", **members):
+def build_candidate(name="a", **members):
     return RoutingCandidate(
         **{"id": name, "agent_name": name, "priority": 100} | members
     )
@@ -145,8 +145,8 @@ def test_fastest_response_orders_by_time_with_unknown_last(candidates):
 @pytest.mark.parametrize("strategy", ["load_balance", "least_loaded"])
 def test_degraded_candidates_are_used_without_healthy_ones(strategy):
     candidates = [
-        make_candidate("degraded", health="degraded"),
-        make_candidate("unknown", health="unknown"),
+        build_candidate("degraded", health="degraded"),
+        build_candidate("unknown", health="unknown"),
     ]
 
     assert set(get_ids(strategy, *candidates)) == {"degraded", "unknown"}
@@ -154,10 +154,10 @@ def test_degraded_candidates_are_used_without_healthy_ones(strategy):
 
 
 def test_fastest_response_compares_fractions_of_milliseconds():
-    slower = make_candidate("slower", response_time_ms=0.9, priority=1000)
+    slower = build_candidate("slower", response_time_ms=0.9, priority=1000)
 
     assert get_ids(
-        "fastest_response", slower, make_candidate("faster", response_time_ms=0.5)
+        "fastest_response", slower, build_candidate("faster", response_time_ms=0.5)
     ) == [
         "faster",
         "slower",
@@ -180,19 +180,19 @@ def test_scores_descend_within_same_health(strategy, candidates):
 
 def test_equal_scores_are_ordered_by_priority_load_name_and_id():
     candidates = [
-        make_candidate(
+        build_candidate(
             "4", agent_name="Bob", response_time_ms=7, priority=50, load=0.2
         ),
-        make_candidate(
+        build_candidate(
             "3", agent_name="Bob", response_time_ms=7, priority=50, load=0.2
         ),
-        make_candidate(
+        build_candidate(
             "5", agent_name="Ada", response_time_ms=7, priority=50, load=0.2
         ),
-        make_candidate(
+        build_candidate(
             "6", agent_name="Zoe", response_time_ms=7, priority=50, load=0.1
         ),
-        make_candidate(
+        build_candidate(
             "7", agent_name="Zoe", response_time_ms=7, priority=60, load=0.9
         ),
     ]
@@ -202,12 +202,12 @@ def test_equal_scores_are_ordered_by_priority_load_name_and_id():
 
 def test_zero_scores_are_ordered_like_other_equal_scores():
     assert get_ids(
-        "priority", make_candidate("b", priority=0), make_candidate("a", priority=0)
+        "priority", build_candidate("b", priority=0), build_candidate("a", priority=0)
     ) == ["a", "b"]
     assert get_ids(
         "priority",
-        make_candidate("a", load=1.0),
-        make_candidate("b", load=1.0, priority=9),
+        build_candidate("a", load=1.0),
+        build_candidate("b", load=1.0, priority=9),
     ) == [
         "a",
         "b",
@@ -215,17 +215,17 @@ def test_zero_scores_are_ordered_like_other_equal_scores():
 
 
 def test_priority_score_of_specification_example_is_seventy():
-    assert STRATEGIES["priority"]([make_candidate(load=0.3)], 0)[
+    assert STRATEGIES["priority"]([build_candidate(load=0.3)], 0)[
         0
     ].score == pytest.approx(70)
 
 
 def test_poorer_health_lowers_priority_score():
     candidates = [
-        make_candidate("unknown", health="unknown"),
-        make_candidate("degraded", health="degraded"),
-        make_candidate("healthy"),
-        make_candidate("unhealthy", health="unhealthy", takes_traffic=False),
+        build_candidate("unknown", health="unknown"),
+        build_candidate("degraded", health="degraded"),
+        build_candidate("healthy"),
+        build_candidate("unhealthy", health="unhealthy", takes_traffic=False),
     ]
 
     assert get_ids("priority", *candidates) == [
@@ -238,15 +238,15 @@ def test_poorer_health_lowers_priority_score():
 
 def test_unknown_load_counts_as_zero():
     assert (
-        make_candidate(load=None).rotation_weight
-        == make_candidate(load=0.0).rotation_weight
+        build_candidate(load=None).rotation_weight
+        == build_candidate(load=0.0).rotation_weight
         == 100 / 0.01
     )
     assert get_ids(
         "least_loaded",
-        make_candidate("b", load=0.1),
-        make_candidate("c"),
-        make_candidate("a", load=0),
+        build_candidate("b", load=0.1),
+        build_candidate("c"),
+        build_candidate("a", load=0),
     ) == [
         "a",
         "c",
@@ -255,13 +255,15 @@ def test_unknown_load_counts_as_zero():
 
 
 def test_weight_is_priority_divided_by_load_and_positive():
-    assert make_candidate(priority=100, load=0.5).rotation_weight == 200
-    assert make_candidate(priority=0, load=1.0).rotation_weight == 1
-    assert make_candidate(priority=0, load=0.0).rotation_weight == 100
+    assert build_candidate(priority=100, load=0.5).rotation_weight == 200
+    assert build_candidate(priority=0, load=1.0).rotation_weight == 1
+    assert build_candidate(priority=0, load=0.0).rotation_weight == 100
 
 
 def test_explanation_of_priority_contains_formula():
-    [ranked] = STRATEGIES["priority"]([make_candidate(load=0.25, health="degraded")], 0)
+    [ranked] = STRATEGIES["priority"](
+        [build_candidate(load=0.25, health="degraded")], 0
+    )
 
     assert ranked.reason == "Priority 100 × health 0.5 (degraded) × (1 − load 0.25)"
     assert ranked.score == 37.5
@@ -269,9 +271,9 @@ def test_explanation_of_priority_contains_formula():
 
 def test_explanation_of_load_balance_contains_turn_and_shares():
     candidates = [
-        make_candidate("a", priority=10, load=0.5),
-        make_candidate("b", priority=30, load=0.5),
-        make_candidate("c", priority=500, health="degraded"),
+        build_candidate("a", priority=10, load=0.5),
+        build_candidate("b", priority=30, load=0.5),
+        build_candidate("c", priority=500, health="degraded"),
     ]
     explanations = {
         ranked.candidate.id: ranked.reason
@@ -292,7 +294,7 @@ def test_explanation_of_load_balance_contains_turn_and_shares():
 )
 def test_shares_of_turns_approximate_weights(weights, start):
     candidates = [
-        make_candidate(f"{n}", priority=priority, load=load)
+        build_candidate(f"{n}", priority=priority, load=load)
         for n, (priority, load) in enumerate(weights)
     ]
     total = sum(candidate.rotation_weight for candidate in candidates)
@@ -308,7 +310,7 @@ def test_shares_of_turns_approximate_weights(weights, start):
 
 
 def test_equal_weights_get_equal_shares_over_few_turns():
-    candidates = [make_candidate(str(n)) for n in range(4)]
+    candidates = [build_candidate(str(n)) for n in range(4)]
     for start in random.Random(1).sample(range(10**6), 20):
         picks = Counter(
             get_order("load_balance", candidates, start + n)[0].id for n in range(100)
@@ -319,9 +321,9 @@ def test_equal_weights_get_equal_shares_over_few_turns():
 
 def test_load_balance_orders_remaining_candidates_by_weight():
     candidates = [
-        make_candidate("a", priority=10),
-        make_candidate("b", priority=20),
-        make_candidate("c", priority=30),
+        build_candidate("a", priority=10),
+        build_candidate("b", priority=20),
+        build_candidate("c", priority=30),
     ]
     for turn in range(50):
         first, *remaining = get_order("load_balance", candidates, turn)
@@ -332,8 +334,8 @@ def test_load_balance_orders_remaining_candidates_by_weight():
 
 def test_candidate_without_traffic_is_never_picked():
     candidates = [
-        make_candidate("a"),
-        make_candidate("b", priority=1000, takes_traffic=False),
+        build_candidate("a"),
+        build_candidate("b", priority=1000, takes_traffic=False),
     ]
 
     assert {

@@ -18,7 +18,7 @@ from capabilities.protocols.agh.documents import CapabilityDocument
 from capabilities.protocols.agh.envelopes import MessageKind
 from capabilities.protocols.agh.errors import EnvelopeTooLarge
 from catalog.models import CatalogEntry, Status
-from tests.catalog.integrations.agh.agh import (
+from tests.catalog.integrations.agh.envelopes import (
     build_document,
     build_envelope,
     get_documented_names,
@@ -54,20 +54,20 @@ def create_token():
 
 
 @pytest.fixture
-def make_client(agentlens_url, create_token):
-    """Return a function that makes a client for a peer, with its own token."""
+def build_client(agentlens_url, create_token):
+    """Return a function that builds a client for a peer, with its own token."""
     clients = []
 
-    def make_agh_client(peer_id, channel="builders", role="Editor") -> AGHClient:
+    def build_agh_client(peer_id, channel="builders", role="Editor") -> AGHClient:
         clients.append(AGHClient(agentlens_url, create_token(role), peer_id, channel))
         return clients[-1]
 
-    yield make_agh_client
+    yield build_agh_client
     for client in clients:
         client.http.close()
 
 
-def make_document(capability_id="build-site", **members) -> CapabilityDocument:
+def parse_document(capability_id="build-site", **members) -> CapabilityDocument:
     return CapabilityDocument.parse(
         build_document(capability_id, **members), Problems()
     )
@@ -77,30 +77,30 @@ def get_documents(envelope) -> list[CapabilityDocument]:
     return list(read_catalog(envelope.ext))
 
 
-def test_greet_adds_the_peer_to_the_catalog(make_client):
-    make_client("designer").greet(DESIGNER_CARD, "Hello.")
+def test_greet_adds_the_peer_to_the_catalog(build_client):
+    build_client("designer").greet(DESIGNER_CARD, "Hello.")
 
     entry = CatalogEntry.objects.get()
     assert entry.agent_type.endpoint == "agh://builders/designer"
     assert entry.status == Status.ACTIVE
 
 
-def test_whois_returns_cards_and_documents(make_client):
-    designer, ops = make_client("designer"), make_client("ops", role="Viewer")
+def test_whois_returns_cards_and_documents(build_client):
+    designer, ops = build_client("designer"), build_client("ops", role="Viewer")
     designer.greet(DESIGNER_CARD)
-    designer.transfer(make_document())
+    designer.transfer(parse_document())
     responses = {envelope.sender: envelope for envelope in ops.whois()}
 
     assert set(responses) == {"designer", "agentlens"}
     assert responses["designer"].card == DESIGNER_CARD
-    assert get_documents(responses["designer"]) == [make_document()]
+    assert get_documents(responses["designer"]) == [parse_document()]
 
 
-def test_whois_can_select_peer_and_capabilities(make_client):
-    designer, ops = make_client("designer"), make_client("ops")
+def test_whois_can_select_peer_and_capabilities(build_client):
+    designer, ops = build_client("designer"), build_client("ops")
     designer.greet(DESIGNER_CARD)
     for capability_id in ("build-site", "review"):
-        designer.transfer(make_document(capability_id))
+        designer.transfer(parse_document(capability_id))
 
     (response,) = ops.whois(to="designer", ids=["review"])
     assert [document.id for document in get_documents(response)] == ["review"]
@@ -114,9 +114,9 @@ def test_whois_can_select_peer_and_capabilities(make_client):
     ["build-site", "a/b c", "100%25", "é?#&+", "日本語", "a/../b"],
     ids=ascii,
 )
-def test_transferred_document_can_be_fetched(make_client, capability_id):
-    designer, ops = make_client("designer"), make_client("ops", role="Viewer")
-    document = make_document(capability_id, acme={"x": [1, None]})
+def test_transferred_document_can_be_fetched(build_client, capability_id):
+    designer, ops = build_client("designer"), build_client("ops", role="Viewer")
+    document = parse_document(capability_id, acme={"x": [1, None]})
     designer.greet(MINIMAL_CARD.with_capabilities([CapabilityBrief(capability_id)]))
     designer.transfer(document, ext={"acme.note": "é"})
     envelope = ops.fetch("designer", capability_id)
@@ -127,18 +127,18 @@ def test_transferred_document_can_be_fetched(make_client, capability_id):
     assert envelope.ext == {"acme.note": "é"}
 
 
-def test_client_fetches_from_its_own_channel(make_client):
+def test_client_fetches_from_its_own_channel(build_client):
     for channel, version in (("builders", "1"), ("testers", "2")):
-        designer = make_client("designer", channel)
+        designer = build_client("designer", channel)
         designer.greet(DESIGNER_CARD)
-        designer.transfer(make_document(version=version))
+        designer.transfer(parse_document(version=version))
 
-    envelope = make_client("ops", "builders").fetch("designer", "build-site")
+    envelope = build_client("ops", "builders").fetch("designer", "build-site")
     assert (envelope.channel, envelope.document.version) == ("builders", "1")
 
 
-def test_rejected_requests_raise_error_with_reason_code(make_client):
-    designer, viewer = make_client("designer"), make_client("ops", role="Viewer")
+def test_rejected_requests_raise_error_with_reason_code(build_client):
+    designer, viewer = build_client("designer"), build_client("ops", role="Viewer")
 
     def get_error(call, *arguments, **options):
         with pytest.raises(AGHRequestError) as caught:
@@ -148,7 +148,7 @@ def test_rejected_requests_raise_error_with_reason_code(make_client):
 
     assert get_error(viewer.whois, to="nobody") == (404, "not_target")
     assert get_error(designer.fetch, "nobody", "x") == (404, "")
-    assert get_error(viewer.transfer, make_document()) == (403, "")
+    assert get_error(viewer.transfer, parse_document()) == (403, "")
     document = build_document() | {"outcome": "Another."}
     envelope = build_envelope("capability", {"capability": document})
     assert get_error(designer.post, envelope) == (422, "verification_failed")
@@ -157,10 +157,10 @@ def test_rejected_requests_raise_error_with_reason_code(make_client):
     assert get_error(designer.post, envelope) == (409, "duplicate")
 
 
-def test_whois_without_documents_returns_only_cards(make_client):
-    designer, ops = make_client("designer"), make_client("ops", role="Viewer")
+def test_whois_without_documents_returns_only_cards(build_client):
+    designer, ops = build_client("designer"), build_client("ops", role="Viewer")
     designer.greet(DESIGNER_CARD)
-    designer.transfer(make_document())
+    designer.transfer(parse_document())
     (response,) = ops.whois(to="designer", documents=False)
 
     assert response.card == DESIGNER_CARD
@@ -189,9 +189,9 @@ def test_response_that_is_not_json_raises_error(agentlens_url, create_token):
     assert caught.value.status == 404
 
 
-def test_too_large_transfer_is_not_sent(make_client):
+def test_too_large_transfer_is_not_sent(build_client):
     with pytest.raises(EnvelopeTooLarge):
-        make_client("designer").transfer(make_document(examples=["x" * 1_048_576]))
+        build_client("designer").transfer(parse_document(examples=["x" * 1_048_576]))
 
 
 @contextmanager
@@ -226,8 +226,8 @@ def responds(process, url) -> bool:
         return False
 
 
-def test_relayed_capability_is_unchanged_in_second_agentlens(make_client, tmp_path):
-    document = make_document(
+def test_relayed_capability_is_unchanged_in_second_agentlens(build_client, tmp_path):
+    document = parse_document(
         acme={"z": [1, 2.5, None, "é"], "a": 1e300}, version="1.0.0"
     )
     with run_second_agentlens(tmp_path) as (url, admin_token):
@@ -238,9 +238,9 @@ def test_relayed_capability_is_unchanged_in_second_agentlens(make_client, tmp_pa
             kind, body = "capability", {"capability": document.to_wire()}
             designer.post(build_envelope(kind, body, ext=ext, zeta={"b": 1, "a": 2}))
         with AGHClient(url, admin_token, "relay", "builders") as relay:
-            make_client("relay").relay(relay.fetch("designer", "build-site"))
+            build_client("relay").relay(relay.fetch("designer", "build-site"))
 
-    envelope = make_client("ops").fetch("designer", "build-site")
+    envelope = build_client("ops").fetch("designer", "build-site")
     assert envelope.document.raw == document.raw
     assert envelope.document.received_digest == document.compute_digest()
     assert envelope.ext == {"acme.cost": {"per": "use"}}

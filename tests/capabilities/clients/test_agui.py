@@ -9,7 +9,7 @@ from tests.capabilities.protocols.agui.declarations import load_sample
 from tests.servers import never_respond, reply, run_server
 
 
-def make_json_reply(document):
+def build_json_reply(document):
     return reply(body=json.dumps(document).encode(), content_type="application/json")
 
 
@@ -20,7 +20,9 @@ def fetch_capabilities(server, route, path="/api", **options):
 
 
 def test_client_reads_declaration_in_older_spelling(server):
-    capabilities = fetch_capabilities(server, make_json_reply(load_sample("concierge")))
+    capabilities = fetch_capabilities(
+        server, build_json_reply(load_sample("concierge"))
+    )
 
     assert isinstance(capabilities, AgentCapabilities)
     assert capabilities.tools.supported
@@ -38,11 +40,11 @@ def test_transport_type_does_not_hide_other_flags(server):
     without_flags = {"transport": {"type": "sse"}, "reasoning": {"supported": True}}
 
     assert (
-        fetch_capabilities(server, make_json_reply(with_flags)).transport.streaming
+        fetch_capabilities(server, build_json_reply(with_flags)).transport.streaming
         is True
     )
     assert (
-        fetch_capabilities(server, make_json_reply(without_flags)).reasoning.supported
+        fetch_capabilities(server, build_json_reply(without_flags)).reasoning.supported
         is True
     )
 
@@ -50,7 +52,7 @@ def test_transport_type_does_not_hide_other_flags(server):
 def test_every_call_fetches_current_capabilities(server):
     tools = [{"name": f"tool_{n}", "description": "Works"} for n in range(5)]
     server.routes["/api/capabilities"] = lambda request: [
-        make_json_reply({"tools": {"items": tools}})
+        build_json_reply({"tools": {"items": tools}})
     ]
     with HttpAgent(server.url("/api")) as agent:
         before = agent.get_capabilities()
@@ -62,7 +64,7 @@ def test_every_call_fetches_current_capabilities(server):
 
 def test_invalid_member_does_not_hide_other_members(server):
     capabilities = fetch_capabilities(
-        server, make_json_reply(load_sample("courier_with_invalid_members"))
+        server, build_json_reply(load_sample("courier_with_invalid_members"))
     )
 
     assert capabilities.transport.streaming is None
@@ -71,14 +73,14 @@ def test_invalid_member_does_not_hide_other_members(server):
 
 
 def test_empty_declaration_returns_empty_capabilities(server):
-    assert fetch_capabilities(server, make_json_reply({})) == AgentCapabilities()
+    assert fetch_capabilities(server, build_json_reply({})) == AgentCapabilities()
 
 
 def test_transport_string_does_not_hide_other_members(server):
     document = {"transport": "http", "reasoning": {"supported": True}}
 
     assert (
-        fetch_capabilities(server, make_json_reply(document)).reasoning.supported
+        fetch_capabilities(server, build_json_reply(document)).reasoning.supported
         is True
     )
 
@@ -86,7 +88,7 @@ def test_transport_string_does_not_hide_other_members(server):
 def test_response_over_document_size_limit_is_read(server):
     subagents = [{"name": f"n{n}", "description": "d" * 500} for n in range(2500)]
     capabilities = fetch_capabilities(
-        server, make_json_reply({"multiAgent": {"subagents": subagents}})
+        server, build_json_reply({"multiAgent": {"subagents": subagents}})
     )
 
     assert len(capabilities.multi_agent.subagents) == 2500
@@ -100,12 +102,12 @@ def test_agent_without_endpoint_returns_none(server, status):
 @pytest.mark.parametrize(
     "route",
     [
-        make_json_reply(load_sample("event_matrix")),
-        make_json_reply({"name": "Desk", "skills": [], "url": "https://a.example"}),
-        make_json_reply({"serverInfo": {"name": "s"}, "transport": {"type": "sse"}}),
-        make_json_reply({"hello": "world"}),
-        make_json_reply([1]),
-        make_json_reply(None),
+        build_json_reply(load_sample("event_matrix")),
+        build_json_reply({"name": "Desk", "skills": [], "url": "https://a.example"}),
+        build_json_reply({"serverInfo": {"name": "s"}, "transport": {"type": "sse"}}),
+        build_json_reply({"hello": "world"}),
+        build_json_reply([1]),
+        build_json_reply(None),
         reply(body=b"<html>"),
         reply(204),
         reply(body=b"[" * 100_000),
@@ -144,7 +146,7 @@ def test_stopped_server_raises_connect_error():
     ],
 )
 def test_capabilities_url_is_below_agent_url_and_keeps_query(server, path, fetched):
-    server.routes[fetched] = make_json_reply({"state": {"memory": True}})
+    server.routes[fetched] = build_json_reply({"state": {"memory": True}})
     with HttpAgent(server.url(path)) as agent:
         assert agent.get_capabilities().state.memory is True
 
@@ -152,7 +154,7 @@ def test_capabilities_url_is_below_agent_url_and_keeps_query(server, path, fetch
 
 
 def test_capabilities_url_can_be_given(server):
-    server.routes["/elsewhere"] = make_json_reply({"state": {"memory": True}})
+    server.routes["/elsewhere"] = build_json_reply({"state": {"memory": True}})
     url = server.url("/elsewhere")
 
     assert (
@@ -164,7 +166,7 @@ def test_capabilities_url_can_be_given(server):
 
 def test_request_has_given_headers_and_accepts_json(server):
     fetch_capabilities(
-        server, make_json_reply({}), headers={"Authorization": "Bearer t"}
+        server, build_json_reply({}), headers={"Authorization": "Bearer t"}
     )
 
     headers = server.requests[0].headers

@@ -25,7 +25,7 @@ JSONRPC_INTERFACE = {
 load_sample = partial(load_json_sample, "a2a")
 
 
-def make_card(**members):
+def build_card(**members):
     """Return a minimal card of revision 0.2 that parses without warnings."""
     return {
         "name": "Desk",
@@ -39,14 +39,14 @@ def make_card(**members):
     } | members
 
 
-def make_v1_card(*interfaces, **members):
+def build_v1_card(*interfaces, **members):
     """Return a minimal card of revision 1.0, which lists its interfaces."""
-    document = make_card(supportedInterfaces=list(interfaces), **members)
+    document = build_card(supportedInterfaces=list(interfaces), **members)
     del document["url"]
     return document
 
 
-def make_skill(**members):
+def build_skill(**members):
     return {"id": "s", "name": "Skill", "description": "Does it", "tags": []} | members
 
 

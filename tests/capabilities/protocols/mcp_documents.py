@@ -22,7 +22,7 @@ def parse_document(document):
         return try_parse(json.dumps(document).encode(), "mcp")
 
 
-def make_server(**members):
+def build_server(**members):
     return {"name": "desk", "url": "https://desk.example/mcp", **members}
 
 

@@ -6,12 +6,12 @@ from capabilities.records import ProviderRecord
 
 from .a2a_cards import (
     JSONRPC_INTERFACE,
+    build_card,
+    build_skill,
+    build_v1_card,
     get_error_paths,
     get_warning_paths,
     load_sample,
-    make_card,
-    make_skill,
-    make_v1_card,
     parse_card,
 )
 
@@ -120,7 +120,7 @@ def test_deviations_of_real_card_are_warnings():
 
 
 def test_minimal_card_has_no_warning():
-    result = parse_card(make_card())
+    result = parse_card(build_card())
 
     assert result.is_valid
     assert not result.warnings
@@ -205,14 +205,14 @@ def test_well_known_paths_start_with_the_newer_name():
     ],
 )
 def test_spec_version_is_derived_from_members(members, version):
-    result = parse_card(make_card(**members))
+    result = parse_card(build_card(**members))
 
     assert result.is_valid
     assert result.spec_version == version
 
 
 def test_protocol_version_of_another_type_is_a_warning():
-    result = parse_card(make_card(protocolVersion=0.3))
+    result = parse_card(build_card(protocolVersion=0.3))
 
     assert result.spec_version == "0.3.0"
     assert result.warnings == [
@@ -222,7 +222,7 @@ def test_protocol_version_of_another_type_is_a_warning():
 
 def test_interfaces_that_are_not_a_list_keep_v0_2():
     result = parse_card(
-        make_card(supportedInterfaces={"url": "https://b.example.com/"})
+        build_card(supportedInterfaces={"url": "https://b.example.com/"})
     )
 
     assert result.spec_version == "0.2"
@@ -235,39 +235,39 @@ def test_interfaces_that_are_not_a_list_keep_v0_2():
 
 @pytest.mark.parametrize("name", [None, "", "  ", 5, ["Desk"]])
 def test_name_is_required(name):
-    assert get_error_paths(make_card(name=name)) == ["$.name"]
+    assert get_error_paths(build_card(name=name)) == ["$.name"]
 
 
 @pytest.mark.parametrize("key", ["description", "version", "capabilities"])
 def test_missing_description_version_or_capabilities_is_a_warning(key):
-    document = make_card()
+    document = build_card()
     del document[key]
 
     assert parse_card(document).is_valid
     assert (
         get_warning_paths(document)
-        == get_warning_paths(make_card(**{key: None}))
+        == get_warning_paths(build_card(**{key: None}))
         == [f"$.{key}"]
     )
 
 
 def test_numeric_version_is_ignored_with_a_warning():
-    result = parse_card(make_card(version=1.0))
+    result = parse_card(build_card(version=1.0))
 
     assert result.record.version == ""
     assert [problem.path for problem in result.warnings] == ["$.version"]
 
 
 def test_texts_over_their_limit_are_errors_with_paths():
-    document = make_card(name="n" * 301, description="d" * 20_001, version="v" * 256)
+    document = build_card(name="n" * 301, description="d" * 20_001, version="v" * 256)
 
     assert get_error_paths(document) == ["$.name", "$.description", "$.version"]
 
 
 def test_unknown_members_are_warnings_with_paths_at_every_level():
-    document = make_v1_card(
+    document = build_v1_card(
         JSONRPC_INTERFACE | {"transport": "x"},
-        skills=[make_skill(cost=1)],
+        skills=[build_skill(cost=1)],
         provider={"organization": "Example", "team": "x"},
         capabilities={"extensions": [{"uri": "urn:a", "since": 1}], "teleport": True},
         **{"unknown key": 1},
@@ -308,7 +308,7 @@ def test_provider_has_organization_and_url():
 
 @pytest.mark.parametrize("provider", [None, {}])
 def test_provider_may_be_missing(provider):
-    result = parse_card(make_card(provider=provider))
+    result = parse_card(build_card(provider=provider))
 
     assert result.record.provider is None
     assert not result.warnings
@@ -323,7 +323,7 @@ def test_provider_may_be_missing(provider):
     ],
 )
 def test_provider_without_organization_is_ignored_with_a_warning(provider, path):
-    result = parse_card(make_card(provider=provider))
+    result = parse_card(build_card(provider=provider))
 
     assert result.record.provider is None
     assert [problem.path for problem in result.warnings] == [path]
@@ -331,7 +331,7 @@ def test_provider_without_organization_is_ignored_with_a_warning(provider, path)
 
 def test_invalid_provider_url_is_ignored_with_a_warning():
     provider = {"organization": "Example", "url": "javascript:alert(1)"}
-    result = parse_card(make_card(provider=provider))
+    result = parse_card(build_card(provider=provider))
 
     assert result.record.provider == ProviderRecord("Example", url="")
     assert [problem.path for problem in result.warnings] == ["$.provider.url"]

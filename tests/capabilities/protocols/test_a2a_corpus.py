@@ -21,7 +21,7 @@ from capabilities.protocols.a2a.security import (
     SIGNATURE_MEMBERS,
 )
 
-from .a2a_cards import ROOT, SAMPLE_NAMES, load_sample, make_card, parse_card
+from .a2a_cards import ROOT, SAMPLE_NAMES, build_card, load_sample, parse_card
 
 SAMPLES = ROOT.parent / "shared/protocols/samples/a2a"
 
@@ -105,7 +105,7 @@ cards = st.fixed_dictionaries(
         "provider": values,
         "defaultOutputModes": values,
     },
-).map(lambda members: make_card(**members))
+).map(lambda members: build_card(**members))
 
 
 @given(documents | cards)

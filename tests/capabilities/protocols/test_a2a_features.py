@@ -1,14 +1,14 @@
 import pytest
 
 from .a2a_cards import (
+    build_card,
+    build_skill,
     get_capabilities,
     get_features,
     get_names,
     get_properties,
     get_warning_paths,
     load_sample,
-    make_card,
-    make_skill,
 )
 
 
@@ -29,14 +29,14 @@ def test_extension_is_named_by_its_uri():
 
 @pytest.mark.parametrize("extension", [{}, {"uri": " "}, {"uri": 5}])
 def test_extension_without_uri_is_ignored_with_a_warning(extension):
-    document = make_card(capabilities={"extensions": [extension, {"uri": "urn:a"}]})
+    document = build_card(capabilities={"extensions": [extension, {"uri": "urn:a"}]})
 
     assert get_names(document, "a2a.extension") == ["urn:a"]
     assert "$.capabilities.extensions[0]" in get_warning_paths(document)
 
 
 def test_extension_with_invalid_required_flag_is_optional():
-    document = make_card(
+    document = build_card(
         capabilities={"extensions": [{"uri": "urn:a", "required": "no"}]}
     )
 
@@ -60,7 +60,7 @@ def test_modes_of_card_and_skills_become_media_features():
         "name": "hear",
         "inputModes": [" Audio/WAV", "video/*", "application/pdf"],
     }
-    document = make_card(
+    document = build_card(
         skills=[image_skill, audio_skill],
         defaultInputModes=["image/jpeg"],
         defaultOutputModes=["text/plain; charset=utf-8", "image/png"],
@@ -77,7 +77,7 @@ def test_modes_of_card_and_skills_become_media_features():
 
 
 def test_a2a_documentation_url_becomes_a_feature():
-    document = make_card(documentationUrl="https://d.example/docs")
+    document = build_card(documentationUrl="https://d.example/docs")
 
     assert (
         get_features(document)["identity.documentationUrl"] == "https://d.example/docs"
@@ -86,15 +86,15 @@ def test_a2a_documentation_url_becomes_a_feature():
 
 @pytest.mark.parametrize("value", [True, False])
 def test_extended_card_flag_is_read_in_both_spellings(value):
-    older = make_card(supportsAuthenticatedExtendedCard=value)
-    newer = make_card(capabilities={"extendedAgentCard": value})
+    older = build_card(supportsAuthenticatedExtendedCard=value)
+    newer = build_card(capabilities={"extendedAgentCard": value})
 
     assert get_features(older)["a2a.extendedAgentCard"] is value
     assert get_features(older) == get_features(newer)
 
 
 def test_newer_spelling_of_extended_card_flag_takes_precedence():
-    document = make_card(
+    document = build_card(
         capabilities={"extendedAgentCard": False},
         supportsAuthenticatedExtendedCard=True,
     )
@@ -114,19 +114,19 @@ def test_newer_spelling_of_extended_card_flag_takes_precedence():
     ],
 )
 def test_flag_of_another_type_is_ignored_with_a_warning(members, path):
-    assert get_features(make_card(**members)) == {
+    assert get_features(build_card(**members)) == {
         "output.supportedMimeTypes": ["text/plain"]
     }
-    assert get_warning_paths(make_card(**members)) == [path]
+    assert get_warning_paths(build_card(**members)) == [path]
 
 
 def test_card_without_declarations_has_no_features():
-    assert get_features(make_card(defaultOutputModes=[], security=[])) == {}
+    assert get_features(build_card(defaultOutputModes=[], security=[])) == {}
 
 
 def test_default_modes_that_are_not_strings_are_ignored():
-    document = make_card(
-        defaultOutputModes=["a/b", {"type": "c/d"}], skills=[make_skill()]
+    document = build_card(
+        defaultOutputModes=["a/b", {"type": "c/d"}], skills=[build_skill()]
     )
 
     assert get_features(document) == {"output.supportedMimeTypes": ["a/b"]}

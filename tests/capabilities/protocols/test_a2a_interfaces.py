@@ -4,21 +4,21 @@ from capabilities.problems import Problem
 
 from .a2a_cards import (
     JSONRPC_INTERFACE,
+    build_card,
+    build_v1_card,
     get_capabilities,
     get_error_paths,
     get_names,
     get_properties,
     get_warning_paths,
     load_sample,
-    make_card,
-    make_v1_card,
     parse_card,
 )
 
 
 def test_v0_card_url_defaults_to_jsonrpc_binding():
-    [default] = get_properties(make_card(), "a2a.interface")
-    [declared] = get_properties(make_card(preferredTransport="GRPC"), "a2a.interface")
+    [default] = get_properties(build_card(), "a2a.interface")
+    [declared] = get_properties(build_card(preferredTransport="GRPC"), "a2a.interface")
 
     assert default == {
         "url": "https://desk.example.com/",
@@ -43,7 +43,7 @@ def test_interfaces_keep_order_and_first_is_the_endpoint():
         JSONRPC_INTERFACE | {"url": "https://b.example.com/"},
         JSONRPC_INTERFACE,
     )
-    document = make_v1_card(first, second, first)
+    document = build_v1_card(first, second, first)
 
     assert get_names(document, "a2a.interface") == [
         "https://desk.example.com/rpc",
@@ -54,7 +54,7 @@ def test_interfaces_keep_order_and_first_is_the_endpoint():
 
 def test_interfaces_with_same_url_get_binding_in_name():
     interfaces = get_capabilities(
-        make_v1_card(
+        build_v1_card(
             JSONRPC_INTERFACE, JSONRPC_INTERFACE | {"protocolBinding": "GRPC"}
         ),
         "a2a.interface",
@@ -67,7 +67,7 @@ def test_interfaces_with_same_url_get_binding_in_name():
 
 
 def test_protocol_versions_of_one_url_are_separate_interfaces():
-    document = make_v1_card(
+    document = build_v1_card(
         *(
             JSONRPC_INTERFACE | {"protocolVersion": version}
             for version in ("1.0", "0.3", "0.2")
@@ -88,7 +88,7 @@ def test_protocol_versions_of_one_url_are_separate_interfaces():
 
 
 def test_tenants_of_one_url_are_separate_interfaces():
-    document = make_v1_card(
+    document = build_v1_card(
         JSONRPC_INTERFACE | {"tenant": "north"},
         JSONRPC_INTERFACE | {"tenant": "south"},
         JSONRPC_INTERFACE,
@@ -103,7 +103,7 @@ def test_tenants_of_one_url_are_separate_interfaces():
 
 def test_long_url_is_cut_in_interface_name_only():
     url = "https://desk.example.com/" + "a" * 600
-    document = make_v1_card(
+    document = build_v1_card(
         *(
             JSONRPC_INTERFACE | {"url": url, "protocolBinding": binding}
             for binding in "ABC"
@@ -118,19 +118,21 @@ def test_long_url_is_cut_in_interface_name_only():
 
 
 def test_interface_without_binding_or_version_is_a_warning():
-    document = make_v1_card({"url": "https://desk.example.com/"})
+    document = build_v1_card({"url": "https://desk.example.com/"})
 
     assert parse_card(document).is_valid
     assert get_warning_paths(document) == [
         "$.supportedInterfaces[0].protocolBinding",
         "$.supportedInterfaces[0].protocolVersion",
     ]
-    older_document = make_card(additionalInterfaces=[{"url": "https://b.example.com/"}])
+    older_document = build_card(
+        additionalInterfaces=[{"url": "https://b.example.com/"}]
+    )
     assert get_warning_paths(older_document) == ["$.additionalInterfaces[0].transport"]
 
 
 def test_interface_url_is_required():
-    document = make_v1_card(
+    document = build_v1_card(
         JSONRPC_INTERFACE, {"protocolBinding": "GRPC", "protocolVersion": "1.0"}
     )
 
@@ -150,8 +152,8 @@ def test_interface_url_is_required():
     ],
 )
 def test_endpoint_that_is_not_a_web_url_is_an_error(url):
-    assert get_error_paths(make_card(url=url)) == ["$.url"]
-    assert get_error_paths(make_v1_card(JSONRPC_INTERFACE | {"url": url})) == [
+    assert get_error_paths(build_card(url=url)) == ["$.url"]
+    assert get_error_paths(build_v1_card(JSONRPC_INTERFACE | {"url": url})) == [
         "$.supportedInterfaces[0]"
     ]
 
@@ -159,7 +161,7 @@ def test_endpoint_that_is_not_a_web_url_is_an_error(url):
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "grpc.example.com:443"])
 def test_other_url_is_listed_but_not_used_as_endpoint(url):
     result = parse_card(
-        make_v1_card(JSONRPC_INTERFACE | {"url": url}, JSONRPC_INTERFACE)
+        build_v1_card(JSONRPC_INTERFACE | {"url": url}, JSONRPC_INTERFACE)
     )
 
     assert result.is_valid
@@ -175,12 +177,12 @@ def test_other_url_is_listed_but_not_used_as_endpoint(url):
 @pytest.mark.parametrize("url", ["", "  ", None])
 def test_v0_card_without_url_is_rejected(url):
     message = "must be an http or https URL, because the card has no other endpoint"
-    assert parse_card(make_card(url=url)).errors == [Problem("$.url", message)]
+    assert parse_card(build_card(url=url)).errors == [Problem("$.url", message)]
 
 
 @pytest.mark.parametrize("members", [{}, {"supportedInterfaces": []}])
 def test_card_without_interfaces_is_rejected(members):
-    document = make_card(protocolVersion="0.3.0", **members)
+    document = build_card(protocolVersion="0.3.0", **members)
     del document["url"]
 
     message = (
@@ -192,7 +194,7 @@ def test_card_without_interfaces_is_rejected(members):
 
 def test_url_of_another_type_is_a_warning():
     interfaces = [{"url": "https://b.example.com/", "transport": "GRPC"}]
-    result = parse_card(make_card(url=5, additionalInterfaces=interfaces))
+    result = parse_card(build_card(url=5, additionalInterfaces=interfaces))
 
     assert result.record.endpoint == "https://b.example.com/"
     assert [problem.path for problem in result.warnings] == ["$.url"]
@@ -200,8 +202,8 @@ def test_url_of_another_type_is_a_warning():
 
 def test_interfaces_that_are_not_objects_are_errors():
     assert get_error_paths(
-        make_v1_card(JSONRPC_INTERFACE, "https://b.example.com/")
+        build_v1_card(JSONRPC_INTERFACE, "https://b.example.com/")
     ) == ["$.supportedInterfaces[1]"]
-    assert get_error_paths(make_card(additionalInterfaces={})) == [
+    assert get_error_paths(build_card(additionalInterfaces={})) == [
         "$.additionalInterfaces"
     ]

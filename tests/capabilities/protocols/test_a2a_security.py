@@ -6,6 +6,8 @@ import pytest
 from capabilities.problems import Problem
 
 from .a2a_cards import (
+    build_card,
+    build_skill,
     get_capabilities,
     get_error_paths,
     get_features,
@@ -13,8 +15,6 @@ from .a2a_cards import (
     get_properties,
     get_warning_paths,
     load_sample,
-    make_card,
-    make_skill,
     parse_card,
 )
 
@@ -67,7 +67,7 @@ for_each_scheme = pytest.mark.parametrize(
 def parse_scheme(definition):
     """Return the only security scheme of a card with this definition."""
     [parsed] = get_capabilities(
-        make_card(securitySchemes={"main": definition}), "a2a.security_scheme"
+        build_card(securitySchemes={"main": definition}), "a2a.security_scheme"
     )
     return parsed
 
@@ -77,8 +77,8 @@ def encode_header(header):
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def make_signed_card(*signatures):
-    return make_card(signatures=list(signatures))
+def build_signed_card(*signatures):
+    return build_card(signatures=list(signatures))
 
 
 # Schemes
@@ -91,7 +91,7 @@ def test_scheme_is_parsed_alike_in_every_spelling(older, newer, expected):
     for definition in (older, newer, older | newer):
         assert parse_scheme(definition).properties == expected_properties
         assert parse_scheme(definition).name == older["type"]
-        assert not get_warning_paths(make_card(securitySchemes={"main": definition}))
+        assert not get_warning_paths(build_card(securitySchemes={"main": definition}))
 
 
 @for_each_scheme
@@ -106,7 +106,7 @@ def test_scheme_description_is_parsed_in_every_spelling(older, newer, expected):
 
 def test_schemes_of_one_type_get_key_in_name():
     definition = {"type": "http", "scheme": "Basic"}
-    document = make_card(
+    document = build_card(
         securitySchemes={"staff": definition, "guests": definition, "": definition}
     )
 
@@ -124,21 +124,21 @@ def test_schemes_of_one_type_get_key_in_name():
 )
 def test_scheme_of_unknown_type_is_a_warning(definition, name, message):
     assert parse_scheme(definition).name == parse_scheme(definition).type == name
-    [problem] = parse_card(make_card(securitySchemes={"main": definition})).warnings
+    [problem] = parse_card(build_card(securitySchemes={"main": definition})).warnings
     assert problem.path == "$.securitySchemes.main"
     assert problem.message == message
 
 
 @pytest.mark.parametrize("schemes", [[], "none", 5])
 def test_schemes_that_are_not_an_object_are_ignored_with_a_warning(schemes):
-    document = make_card(securitySchemes=schemes)
+    document = build_card(securitySchemes=schemes)
 
     assert get_capabilities(document, "a2a.security_scheme") == []
     assert get_warning_paths(document) == ["$.securitySchemes"]
 
 
 def test_scheme_that_is_not_an_object_is_a_warning():
-    document = make_card(securitySchemes={"my key": "Bearer"})
+    document = build_card(securitySchemes={"my key": "Bearer"})
 
     assert parse_scheme("Bearer").name == "unknown"
     assert "$.securitySchemes['my key']" in get_warning_paths(document)
@@ -151,10 +151,10 @@ def test_unknown_scheme_members_are_stored_with_a_warning():
     assert parse_scheme(flat).properties["x_realm"] == "desk"
     assert parse_scheme(wrapped).properties == parse_scheme(flat).properties
     path = "$.securitySchemes.main"
-    assert get_warning_paths(make_card(securitySchemes={"main": flat})) == [
+    assert get_warning_paths(build_card(securitySchemes={"main": flat})) == [
         f"{path}.xRealm"
     ]
-    assert get_warning_paths(make_card(securitySchemes={"main": wrapped})) == [
+    assert get_warning_paths(build_card(securitySchemes={"main": wrapped})) == [
         f"{path}.httpAuthSecurityScheme.xRealm"
     ]
 
@@ -165,7 +165,7 @@ def test_unknown_scheme_members_do_not_replace_own_properties():
 
     assert parsed.properties == {"key": "main", "type": "apiKey", "method": ""}
     assert type(parsed).from_stored(parsed.name, "", parsed.properties) == parsed
-    assert len(get_warning_paths(make_card(securitySchemes={"main": definition}))) == 4
+    assert len(get_warning_paths(build_card(securitySchemes={"main": definition}))) == 4
 
 
 def test_null_scheme_wrapper_is_ignored():
@@ -222,15 +222,15 @@ def test_security_requirements_are_parsed_alike_in_both_spellings(older, newer):
         {"securityRequirements": newer, "security": [{"ignored": []}]},
         {"securityRequirements": None, "security": older},
     ):
-        document = make_card(skills=[make_skill(**members)], **members)
+        document = build_card(skills=[build_skill(**members)], **members)
         assert get_features(document)["security.requirements"] == older
         assert get_properties(document, "a2a.skill")[0]["security"] == older
         assert not get_warning_paths(document)
 
 
 def test_skill_distinguishes_empty_from_missing_security():
-    document = make_card(
-        skills=[make_skill(security=[]), make_skill(name="Other", security=None)]
+    document = build_card(
+        skills=[build_skill(security=[]), build_skill(name="Other", security=None)]
     )
 
     assert [skill.security for skill in get_capabilities(document, "a2a.skill")] == [
@@ -258,15 +258,15 @@ def test_skill_distinguishes_empty_from_missing_security():
     ],
 )
 def test_invalid_requirement_is_a_warning_with_path(members, path):
-    assert parse_card(make_card(**members)).is_valid
-    assert get_warning_paths(make_card(**members)) == [f"$.{path}"]
-    assert get_warning_paths(make_card(skills=[make_skill(**members)])) == [
+    assert parse_card(build_card(**members)).is_valid
+    assert get_warning_paths(build_card(**members)) == [f"$.{path}"]
+    assert get_warning_paths(build_card(skills=[build_skill(**members)])) == [
         f"$.skills[0].{path}"
     ]
 
 
 def test_requirement_that_is_not_an_object_is_an_error():
-    assert get_error_paths(make_card(security=["a"])) == ["$.security[0]"]
+    assert get_error_paths(build_card(security=["a"])) == ["$.security[0]"]
 
 
 # Signatures
@@ -287,7 +287,7 @@ def test_signature_is_named_by_its_algorithm():
 
 @pytest.mark.parametrize("algorithm", ["A", "AB", "ABC", "ABCD"])
 def test_signature_header_of_any_length_is_decoded(algorithm):
-    document = make_signed_card(
+    document = build_signed_card(
         {"protected": encode_header({"alg": algorithm}), "header": {}}
     )
 
@@ -298,7 +298,7 @@ def test_signature_header_of_any_length_is_decoded(algorithm):
 
 def test_signatures_of_one_algorithm_get_key_id_in_name():
     headers = [{"alg": "ES256", "kid": kid} for kid in ("a", "b", "")]
-    document = make_signed_card(
+    document = build_signed_card(
         *({"protected": encode_header(header)} for header in headers)
     )
 
@@ -325,7 +325,7 @@ def test_signatures_of_one_algorithm_get_key_id_in_name():
     ],
 )
 def test_signature_header_without_algorithm_is_a_warning(encoded):
-    document = make_signed_card({"protected": encoded, "signature": "c2ln"})
+    document = build_signed_card({"protected": encoded, "signature": "c2ln"})
 
     [signature] = get_capabilities(document, "a2a.signature")
     assert signature.name == signature.algorithm == "unknown"
@@ -341,7 +341,7 @@ def test_signature_header_without_algorithm_is_a_warning(encoded):
 @pytest.mark.parametrize("kid", ["k\0", "\ud800", 5, None, {"a": "\0"}])
 def test_invalid_key_id_in_signature_header_is_dropped(kid):
     [signature] = get_capabilities(
-        make_signed_card({"protected": encode_header({"alg": "ES256", "kid": kid})}),
+        build_signed_card({"protected": encode_header({"alg": "ES256", "kid": kid})}),
         "a2a.signature",
     )
 
@@ -351,12 +351,12 @@ def test_invalid_key_id_in_signature_header_is_dropped(kid):
 
 def test_too_long_signature_algorithm_is_an_error_with_path():
     assert get_error_paths(
-        make_signed_card({"protected": encode_header({"alg": "a" * 501})})
+        build_signed_card({"protected": encode_header({"alg": "a" * 501})})
     ) == ["$.signatures[0]"]
 
 
 def test_invalid_signature_members_are_warnings():
-    document = make_signed_card(
+    document = build_signed_card(
         {"protected": 5, "signature": 5, "header": "x", "extra": 1}
     )
 
@@ -371,4 +371,4 @@ def test_invalid_signature_members_are_warnings():
 
 @pytest.mark.parametrize("signatures", [{}, "x", [5]])
 def test_signatures_that_are_not_a_list_of_objects_are_an_error(signatures):
-    assert get_error_paths(make_card(signatures=signatures))
+    assert get_error_paths(build_card(signatures=signatures))

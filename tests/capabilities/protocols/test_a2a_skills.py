@@ -4,15 +4,15 @@ from capabilities.problems import Problem
 
 from .a2a_cards import (
     JSONRPC_INTERFACE,
+    build_card,
+    build_skill,
+    build_v1_card,
     get_capabilities,
     get_error_paths,
     get_names,
     get_properties,
     get_warning_paths,
     load_sample,
-    make_card,
-    make_skill,
-    make_v1_card,
     parse_card,
 )
 
@@ -32,10 +32,10 @@ def test_skill_keeps_description_tags_and_modes():
 
 @pytest.mark.parametrize("modes", [{}, {"inputModes": [], "outputModes": None}])
 def test_skill_without_modes_inherits_default_modes(modes):
-    document = make_card(
+    document = build_card(
         defaultInputModes=["a/in"],
         defaultOutputModes=["a/out"],
-        skills=[make_skill(**modes)],
+        skills=[build_skill(**modes)],
     )
 
     [skill_properties] = get_properties(document, "a2a.skill")
@@ -44,8 +44,8 @@ def test_skill_without_modes_inherits_default_modes(modes):
 
 
 def test_skill_without_default_modes_has_no_modes():
-    document = make_card(
-        skills=[make_skill()], defaultInputModes=None, defaultOutputModes=None
+    document = build_card(
+        skills=[build_skill()], defaultInputModes=None, defaultOutputModes=None
     )
 
     [skill_properties] = get_properties(document, "a2a.skill")
@@ -70,7 +70,7 @@ def test_skill_without_default_modes_has_no_modes():
     ],
 )
 def test_tags_are_always_a_list_of_strings(tags, expected_tags, warning_paths):
-    document = make_card(skills=[make_skill(tags=tags)])
+    document = build_card(skills=[build_skill(tags=tags)])
 
     assert get_properties(document, "a2a.skill")[0]["tags"] == expected_tags
     assert get_warning_paths(document) == warning_paths
@@ -78,37 +78,37 @@ def test_tags_are_always_a_list_of_strings(tags, expected_tags, warning_paths):
 
 def test_skills_with_same_name_get_id_in_name():
     skills = [
-        make_skill(id="one"),
-        make_skill(id="two"),
-        make_skill(id=""),
-        make_skill(id=""),
+        build_skill(id="one"),
+        build_skill(id="two"),
+        build_skill(id=""),
+        build_skill(id=""),
     ]
 
-    names = get_names(make_card(skills=skills), "a2a.skill")
+    names = get_names(build_card(skills=skills), "a2a.skill")
     assert names == ["Skill", "Skill (two)", "Skill (2)", "Skill (3)"]
 
 
 @pytest.mark.parametrize("skills", [None, {}, "skills", 5, {"a": {"name": "b"}}])
 def test_skills_that_are_not_a_list_are_an_error(skills):
-    assert parse_card(make_card(skills=skills)).errors == [
+    assert parse_card(build_card(skills=skills)).errors == [
         Problem("$.skills", "must be a list of objects")
     ]
 
 
 def test_card_without_skills_member_is_rejected():
-    document = make_v1_card(JSONRPC_INTERFACE)
+    document = build_v1_card(JSONRPC_INTERFACE)
     del document["skills"]
 
     assert get_error_paths(document) == ["$.skills"]
 
 
 def test_card_with_empty_skills_is_valid():
-    assert parse_card(make_card(skills=[])).is_valid
+    assert parse_card(build_card(skills=[])).is_valid
 
 
 def test_skill_name_is_required():
     result = parse_card(
-        make_card(skills=[make_skill(), make_skill(name=""), make_skill(name=5)])
+        build_card(skills=[build_skill(), build_skill(name=""), build_skill(name=5)])
     )
 
     message = "must be a non-empty string"

@@ -19,7 +19,7 @@ def read_sample(name: str) -> bytes:
     return (DATA / name).read_bytes()
 
 
-def make_agent(*lines: str, name: str = "Analyst") -> bytes:
+def build_agent(*lines: str, name: str = "Analyst") -> bytes:
     """Return an agent in YAML, with capability `a` unless the lines have others."""
     capabilities = (
         [] if any("capabilities:" in line for line in lines) else ["capabilities: [a]"]
@@ -112,7 +112,7 @@ def test_all_problems_are_reported_with_paths():
     ],
 )
 def test_version_in_name_is_split_off_with_a_warning(name, version):
-    result = try_parse(make_agent(f"capabilities: ['{name}']"))
+    result = try_parse(build_agent(f"capabilities: ['{name}']"))
 
     assert result.record.capabilities[0].properties == {
         "metadata": {},
@@ -125,7 +125,7 @@ def test_version_in_name_is_split_off_with_a_warning(name, version):
 @pytest.mark.parametrize("key", ["a", "'a:v2'"])
 def test_metadata_is_found_by_name_with_or_without_version(key):
     metadata = f"capability_metadata: {{{key}: {{x: 1}}}}"
-    result = try_parse(make_agent("capabilities: ['a:v2']", metadata))
+    result = try_parse(build_agent("capabilities: ['a:v2']", metadata))
 
     assert result.record.capabilities[0].metadata == {"x": 1}
     assert len(result.warnings) == 1
@@ -139,18 +139,18 @@ def test_metadata_is_found_by_name_with_or_without_version(key):
     ],
 )
 def test_invalid_name_is_an_error_with_path(name):
-    result = try_parse(make_agent(f"capabilities: [fine, '{name}']"))
+    result = try_parse(build_agent(f"capabilities: [fine, '{name}']"))
 
     assert [problem.path for problem in result.errors] == ["$.capabilities[1]"]
 
 
 @pytest.mark.parametrize("name", ["a", "a1-2b", "translation", "x" * 100, "healthy"])
 def test_valid_name_is_accepted(name):
-    assert try_parse(make_agent(f"capabilities: [{name}]")).is_valid
+    assert try_parse(build_agent(f"capabilities: [{name}]")).is_valid
 
 
 def test_repeated_name_is_listed_once_with_a_warning():
-    result = try_parse(make_agent("capabilities: [a, b, a, 'a:v2']"))
+    result = try_parse(build_agent("capabilities: [a, b, a, 'a:v2']"))
 
     assert [capability.name for capability in result.record.capabilities] == ["a", "b"]
     assert [problem.path for problem in result.warnings] == [
@@ -162,26 +162,26 @@ def test_repeated_name_is_listed_once_with_a_warning():
 
 @pytest.mark.parametrize("capabilities", ["[]", "a", "", "{a: 1}"])
 def test_missing_or_empty_capabilities_are_an_error(capabilities):
-    result = try_parse(make_agent(f"capabilities: {capabilities}"), "config")
+    result = try_parse(build_agent(f"capabilities: {capabilities}"), "config")
 
     message = "must be a non-empty list of names"
     assert get_messages(result.errors) == [("$.capabilities", message)]
 
 
 def test_metadata_of_another_type_is_a_warning():
-    result = try_parse(make_agent("capability_metadata: {a: 1}"))
+    result = try_parse(build_agent("capability_metadata: {a: 1}"))
     assert result.record.capabilities[0].metadata == {}
     assert [problem.path for problem in result.warnings] == ["$.capability_metadata.a"]
 
-    result = try_parse(make_agent("capability_metadata: [a]"))
+    result = try_parse(build_agent("capability_metadata: [a]"))
     assert [problem.path for problem in result.warnings] == ["$.capability_metadata"]
 
-    assert not try_parse(make_agent("capability_metadata: {a: }")).warnings
+    assert not try_parse(build_agent("capability_metadata: {a: }")).warnings
 
 
 @pytest.mark.parametrize(("text", "version"), [("2", "2"), ("1.5", "1.5")])
 def test_unquoted_version_is_a_warning(text, version):
-    result = try_parse(make_agent(f"version: {text}"))
+    result = try_parse(build_agent(f"version: {text}"))
 
     assert result.record.version == version
     assert [problem.path for problem in result.warnings] == ["$.version"]

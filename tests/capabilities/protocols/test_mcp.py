@@ -12,12 +12,12 @@ from capabilities.records import ProviderRecord
 
 from .mcp_documents import (
     ROOT,
+    build_server,
     get_capabilities,
     get_error_paths,
     get_features,
     get_warning_paths,
     load_sample,
-    make_server,
     parse_document,
 )
 
@@ -89,10 +89,10 @@ def test_problems_inside_envelope_have_full_paths():
 
 
 def test_server_member_next_to_other_members_is_not_unwrapped():
-    record = parse_document(make_server(server={"name": "other"})).record
+    record = parse_document(build_server(server={"name": "other"})).record
 
     assert record.name == "desk"
-    assert get_warning_paths(make_server(server={"name": "other"})) == ["$.server"]
+    assert get_warning_paths(build_server(server={"name": "other"})) == ["$.server"]
 
 
 def test_server_card_is_parsed():
@@ -194,11 +194,11 @@ def test_name_prefers_title(document, name):
     ],
 )
 def test_version_is_read_from_three_members(members, version):
-    assert parse_document(make_server(**members)).record.version == version
+    assert parse_document(build_server(**members)).record.version == version
 
 
 def test_version_placeholder_is_ignored():
-    document = make_server(version="${VERSION}", serverInfo={"version": "3"})
+    document = build_server(version="${VERSION}", serverInfo={"version": "3"})
 
     assert parse_document(document).record.version == "3"
     assert get_warning_paths(document) == ["$.version"]
@@ -218,18 +218,20 @@ def test_version_placeholder_is_ignored():
     ],
 )
 def test_spec_version_prefers_protocol_version_over_schema(members, spec_version):
-    assert parse_document(make_server(**members)).spec_version == spec_version
+    assert parse_document(build_server(**members)).spec_version == spec_version
 
 
 def test_description_is_read_from_server_info():
-    document = make_server(serverInfo={"description": "Inside"}, instructions="Outside")
+    document = build_server(
+        serverInfo={"description": "Inside"}, instructions="Outside"
+    )
 
     assert parse_document(document).record.description == "Inside"
     assert parse_document(document | {"description": "x" * 500}).warnings == []
 
 
 def test_too_long_instructions_are_a_warning():
-    document = make_server(instructions="x" * 20_001)
+    document = build_server(instructions="x" * 20_001)
 
     assert parse_document(document).record.description == ""
     assert get_warning_paths(document) == ["$.instructions"]
@@ -260,13 +262,13 @@ def test_too_long_instructions_are_a_warning():
     ],
 )
 def test_provider_is_read_from_any_of_its_members(members, provider):
-    assert parse_document(make_server(**members)).record.provider == provider
-    assert get_warning_paths(make_server(**members)) == []
+    assert parse_document(build_server(**members)).record.provider == provider
+    assert get_warning_paths(build_server(**members)) == []
 
 
 def test_invalid_provider_is_a_warning():
-    unnamed = make_server(provider={"url": "https://b.example"})
-    unsafe = make_server(vendor={"name": "Board", "url": "javascript:alert(1)"})
+    unnamed = build_server(provider={"url": "https://b.example"})
+    unsafe = build_server(vendor={"name": "Board", "url": "javascript:alert(1)"})
 
     assert get_warning_paths(unnamed) == ["$.provider"]
     assert parse_document(unnamed).record.provider is None

@@ -3,11 +3,11 @@ import pytest
 from capabilities.features import AgentFeature
 
 from .mcp_documents import (
+    build_server,
     get_capabilities,
     get_features,
     get_warning_paths,
     load_sample,
-    make_server,
 )
 
 HOME_URL = "https://home.example"
@@ -16,7 +16,7 @@ HOME_URL = "https://home.example"
 def test_mcp_capability_flags_become_features():
     flags = {"tools": True, "resources": False, "prompts": {}, "tasks": {"list": {}}}
 
-    assert get_features(make_server(capabilities=flags)) == {
+    assert get_features(build_server(capabilities=flags)) == {
         "tools.supported": True,
         "mcp.resources": False,
         "mcp.prompts": True,
@@ -38,7 +38,7 @@ def test_nested_capability_flags_become_features():
 
 def test_null_flags_are_not_features():
     assert (
-        get_features(make_server(capabilities={"tools": None, "prompts": None})) == {}
+        get_features(build_server(capabilities={"tools": None, "prompts": None})) == {}
     )
 
 
@@ -46,7 +46,7 @@ def test_null_flags_are_not_features():
 def test_listed_tools_imply_tools_supported(capabilities):
     tools = [{"name": "x", "inputSchema": {}}]
 
-    assert get_features(make_server(tools=tools, capabilities=capabilities)) == {
+    assert get_features(build_server(tools=tools, capabilities=capabilities)) == {
         "tools.supported": True
     }
 
@@ -54,18 +54,18 @@ def test_listed_tools_imply_tools_supported(capabilities):
 def test_tools_flag_false_overrides_listed_tools():
     tools = [{"name": "x", "inputSchema": {}}]
 
-    assert get_features(make_server(tools=tools, capabilities={"tools": False})) == {
+    assert get_features(build_server(tools=tools, capabilities={"tools": False})) == {
         "tools.supported": False
     }
 
 
 def test_mcp_documentation_url_becomes_a_feature():
-    document = make_server(documentationUrl="https://d.example/docs")
+    document = build_server(documentationUrl="https://d.example/docs")
 
     assert get_features(document) == {
         "identity.documentationUrl": "https://d.example/docs"
     }
-    assert get_features(make_server(documentationUrl="javascript:1")) == {}
+    assert get_features(build_server(documentationUrl="javascript:1")) == {}
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_mcp_documentation_url_becomes_a_feature():
     ],
 )
 def test_documentation_url_falls_back_to_website(members):
-    assert get_features(make_server(**members)) == {
+    assert get_features(build_server(**members)) == {
         "identity.documentationUrl": HOME_URL
     }
 
 
 def test_feature_has_path_of_its_flag():
     (feature,) = get_capabilities(
-        make_server(capabilities={"tools": False}), "agent.feature"
+        build_server(capabilities={"tools": False}), "agent.feature"
     )
 
     assert feature == AgentFeature(name="tools.supported", value=False)
@@ -104,8 +104,8 @@ def test_feature_has_path_of_its_flag():
     ],
 )
 def test_invalid_flags_are_warnings(flags, path):
-    assert get_warning_paths(make_server(capabilities=flags)) == [path]
+    assert get_warning_paths(build_server(capabilities=flags)) == [path]
 
 
 def test_unknown_members_are_warnings():
-    assert get_warning_paths(make_server(sails=2, icons=[], _meta={})) == ["$.sails"]
+    assert get_warning_paths(build_server(sails=2, icons=[], _meta={})) == ["$.sails"]

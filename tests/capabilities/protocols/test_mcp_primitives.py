@@ -4,12 +4,12 @@ from capabilities.protocols.mcp import MCPParser
 from capabilities.protocols.mcp.records import MCPPrompt, MCPResource, MCPTool
 
 from .mcp_documents import (
+    build_server,
     get_capabilities,
     get_error_paths,
     get_names,
     get_warning_paths,
     load_sample,
-    make_server,
 )
 
 
@@ -48,7 +48,7 @@ def test_resource_and_template_have_their_own_properties():
 
 def test_template_listed_as_resource_is_a_template():
     (template,) = get_capabilities(
-        make_server(resources=[{"name": "log", "uriTemplate": "log://{day}"}]),
+        build_server(resources=[{"name": "log", "uriTemplate": "log://{day}"}]),
         "mcp.resource",
     )
 
@@ -115,7 +115,7 @@ def test_kinds_are_discoverable_and_have_record_classes():
 
 def test_second_mcp_tool_of_same_name_is_numbered():
     tool = {"name": "forecast", "inputSchema": {"type": "object"}}
-    document = make_server(tools=[tool, tool])
+    document = build_server(tools=[tool, tool])
 
     assert get_names(document, "mcp.tool") == [
         "forecast",
@@ -125,7 +125,7 @@ def test_second_mcp_tool_of_same_name_is_numbered():
 
 
 def test_resources_of_same_name_get_uri_in_name():
-    document = make_server(
+    document = build_server(
         resources=[
             {"name": "log", "uri": "log://1"},
             {"name": "log", "uri": "log://2"},
@@ -142,34 +142,34 @@ def test_resources_of_same_name_get_uri_in_name():
 
 @pytest.mark.parametrize("key", ["tools", "resources", "resourceTemplates", "prompts"])
 def test_item_without_name_is_an_error_with_path(key):
-    assert f"$.{key}[0].name" in get_error_paths(make_server(**{key: [{}]}))
-    assert f"$.{key}[0].name" in get_error_paths(make_server(**{key: [{"name": " "}]}))
-    assert f"$.{key}[0].name" in get_error_paths(make_server(**{key: [{"name": 7}]}))
+    assert f"$.{key}[0].name" in get_error_paths(build_server(**{key: [{}]}))
+    assert f"$.{key}[0].name" in get_error_paths(build_server(**{key: [{"name": " "}]}))
+    assert f"$.{key}[0].name" in get_error_paths(build_server(**{key: [{"name": 7}]}))
 
 
 @pytest.mark.parametrize("key", ["tools", "resources", "resourceTemplates", "prompts"])
 @pytest.mark.parametrize("value", [{}, "many", 3, True])
 def test_list_of_another_type_is_an_error(key, value):
-    assert get_error_paths(make_server(**{key: value})) == [f"$.{key}"]
+    assert get_error_paths(build_server(**{key: value})) == [f"$.{key}"]
 
 
 @pytest.mark.parametrize("key", ["tools", "resources", "resourceTemplates", "prompts"])
 def test_item_that_is_not_an_object_is_an_error(key):
-    assert get_error_paths(make_server(**{key: ["forecast", None]})) == [
+    assert get_error_paths(build_server(**{key: ["forecast", None]})) == [
         f"$.{key}[0]",
         f"$.{key}[1]",
     ]
 
 
 def test_tool_without_input_schema_is_a_warning():
-    assert get_warning_paths(make_server(tools=[{"name": "forecast"}])) == [
+    assert get_warning_paths(build_server(tools=[{"name": "forecast"}])) == [
         "$.tools[0].inputSchema"
     ]
 
 
 def test_invalid_schemas_and_annotations_are_ignored_with_warnings():
     tool = {"name": "x", "inputSchema": True, "outputSchema": [], "annotations": "safe"}
-    document = make_server(tools=[tool])
+    document = build_server(tools=[tool])
 
     assert sorted(get_warning_paths(document)) == [
         "$.tools[0].annotations",
@@ -180,7 +180,7 @@ def test_invalid_schemas_and_annotations_are_ignored_with_warnings():
 
 
 def test_resource_without_name_is_named_by_title_or_uri():
-    document = make_server(
+    document = build_server(
         resources=[
             {"title": "Chart", "uri": "harbour://chart"},
             {"uri": "harbour://log"},
@@ -201,7 +201,7 @@ def test_resource_without_name_is_named_by_title_or_uri():
 
 
 def test_resource_without_uri_is_a_warning():
-    document = make_server(resources=[{"name": "chart"}])
+    document = build_server(resources=[{"name": "chart"}])
 
     assert get_warning_paths(document) == ["$.resources[0]"]
     assert get_capabilities(document, "mcp.resource")[0].disambiguated_name() == "chart"
@@ -209,14 +209,14 @@ def test_resource_without_uri_is_a_warning():
 
 @pytest.mark.parametrize("size", ["2 kB", -1, 1.5, True, []])
 def test_invalid_resource_size_is_ignored_with_a_warning(size):
-    document = make_server(resources=[{"name": "chart", "uri": "a:b", "size": size}])
+    document = build_server(resources=[{"name": "chart", "uri": "a:b", "size": size}])
 
     assert get_warning_paths(document) == ["$.resources[0].size"]
     assert get_capabilities(document, "mcp.resource")[0].size is None
 
 
 def test_invalid_prompt_arguments_are_ignored_with_a_warning():
-    document = make_server(
+    document = build_server(
         prompts=[
             {"name": "plan", "arguments": ["from", {"name": "to"}]},
             {"name": "log", "arguments": {"day": "string"}},

@@ -1,11 +1,11 @@
 import pytest
 
 from .mcp_documents import (
+    build_server,
     get_error_paths,
     get_features,
     get_warning_paths,
     load_sample,
-    make_server,
     parse_document,
 )
 
@@ -72,7 +72,7 @@ def test_name_is_required_without_url(document):
     "url", ["javascript:alert(1)", "/mcp", "desk.example", "ftp://desk.example", 5, []]
 )
 def test_invalid_url_is_skipped_if_another_is_valid(url):
-    document = make_server(serverUrl=url)
+    document = build_server(serverUrl=url)
 
     assert get_endpoint(document) == "https://desk.example/mcp"
     assert get_warning_paths(document) == ["$.serverUrl"]
@@ -150,14 +150,14 @@ def test_loopback_url_of_package_is_not_an_endpoint(url):
     "transport", ["http", ["sse", {"type": "http"}], {"type": "http"}]
 )
 def test_transport_given_only_as_type_becomes_a_feature(transport):
-    document = make_server(transport=transport)
+    document = build_server(transport=transport)
 
     assert get_warning_paths(document) == []
     assert "http" in get_features(document)["mcp.transports"]
 
 
 def test_invalid_packages_and_transport_are_ignored_with_warnings():
-    assert get_warning_paths(make_server(packages={"npm": "x"}, transport=7)) == [
+    assert get_warning_paths(build_server(packages={"npm": "x"}, transport=7)) == [
         "$.transport",
         "$.packages",
     ]

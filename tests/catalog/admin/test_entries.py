@@ -150,14 +150,14 @@ def test_change_page_shows_capabilities_and_definition_escaped(editor_client):
 
 
 def test_delete_by_editor_returns_403_and_by_admin_removes_every_version(
-    editor_client, client_with_role
+    editor_client, session_client_for_role
 ):
     register(card_bytes(version="1.0.0"))
     entry = register(card_bytes(version="2.0.0")).entry
     url = reverse("admin:catalog_catalogentry_delete", args=[entry.pk])
     assert editor_client.post(url, {"post": "yes"}).status_code == 403
 
-    client_with_role("Admin").post(url, {"post": "yes"})
+    session_client_for_role("Admin").post(url, {"post": "yes"})
     assert not type(entry.agent_type).objects.exists()
 
 

@@ -238,9 +238,9 @@ def test_write_methods_return_405(admin, method, url):
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Editor", "Admin"])
-def test_every_role_can_read(client_for, role):
+def test_every_role_can_read(api_client_for_role, role):
     add_capability(CatalogEntryFactory(), "Translate")
-    client = client_for(role)
+    client = api_client_for_role(role)
 
     assert client.get(LIST_URL).status_code == 200
     assert client.get(detail_url("Translate")).status_code == 200

@@ -77,8 +77,8 @@ def test_comparison_rejects_unknown_entry_and_parameter(viewer):
     assert_error_response(viewer.get(f"{url}&x=1"), 400, "INVALID_PARAMETER")
 
 
-def test_comparison_without_permission_returns_403(client_for):
+def test_comparison_without_permission_returns_403(api_client_for_role):
     first, second = CatalogEntryFactory.create_batch(2)
-    response = get_comparison(client_for(None), first, second)
+    response = get_comparison(api_client_for_role(None), first, second)
 
     assert_error_response(response, 403, "PERMISSION_DENIED")

@@ -48,14 +48,14 @@ def test_second_probe_within_five_seconds_returns_429(editor, running_entry):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_only_one_of_many_concurrent_probes_is_sent(client_for, running_entry):
+def test_only_one_of_many_concurrent_probes_is_sent(api_client_for_role, running_entry):
     def probe_in_thread(client):
         try:
             return post_probe(client, running_entry)
         finally:
             connections.close_all()
 
-    clients = [client_for("Editor") for _ in range(10)]
+    clients = [api_client_for_role("Editor") for _ in range(10)]
     with ThreadPoolExecutor(10) as executor:
         responses = list(executor.map(probe_in_thread, clients))
 

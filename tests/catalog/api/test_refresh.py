@@ -7,7 +7,7 @@ from catalog.registration.service import import_url, register
 from tests import mcp_servers
 from tests.api_errors import assert_error_response
 from tests.factories import CatalogEntryFactory, card_bytes, skill
-from tests.published import mcp_definition
+from tests.registered_agents import mcp_definition
 from tests.servers import LOOPBACK, reply
 
 from .entries import entry_url

@@ -47,7 +47,7 @@ def sort_key(text: str) -> bytes:
     return fold(text).encode()[:800].decode(errors="ignore").encode()
 
 
-def scan(q: str = "", kind: str = "", sort: str = "name_asc") -> list[Row]:
+def search_by_scan(q: str = "", kind: str = "", sort: str = "name_asc") -> list[Row]:
     """Check every capability and return the matching rows in order."""
     rows = (Row(item) for item in list_reachable() if matches(item, q))
     searched_kinds = [kind] if kind else discoverable_kinds()
@@ -56,7 +56,7 @@ def scan(q: str = "", kind: str = "", sort: str = "name_asc") -> list[Row]:
 
 
 def count_by_kind(q: str) -> dict[str, int]:
-    counts = Counter(row.capability.kind for row in scan(q))
+    counts = Counter(row.capability.kind for row in search_by_scan(q))
     return {kind: counts[kind] for kind in discoverable_kinds()}
 
 

@@ -213,7 +213,10 @@ def assert_same_results(data):
 
 def assert_pages(query, limit):
     """Compare all pages, with the result sorted in Python and in the database."""
-    expected = [row.identity for row in reference.scan(query.q, query.kind, query.sort)]
+    expected = [
+        row.identity
+        for row in reference.search_by_scan(query.q, query.kind, query.sort)
+    ]
     for small_result_limit in (0, 1_000):
         with mock.patch("catalog.search.query.SMALL_RESULT_LIMIT", small_result_limit):
             for offset in range(0, len(expected) + limit, limit):

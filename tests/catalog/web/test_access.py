@@ -1,6 +1,6 @@
 import pytest
 
-from tests.published import agent_card, register_agent
+from tests.registered_agents import agent_card, register_agent
 
 pytestmark = pytest.mark.django_db
 
@@ -40,8 +40,8 @@ def test_viewer_can_only_read_page(viewer_client, polyglot, url):
 
 
 @pytest.mark.parametrize("url", [*READABLE_URLS, REGISTER_URL])
-def test_page_for_user_without_role_returns_403(client_with_role, polyglot, url):
-    response = client_with_role().get(url.format(polyglot.pk))
+def test_page_for_user_without_role_returns_403(session_client_for_role, polyglot, url):
+    response = session_client_for_role().get(url.format(polyglot.pk))
 
     assert response.status_code == 403
     html = response.content.decode()
@@ -51,12 +51,12 @@ def test_page_for_user_without_role_returns_403(client_with_role, polyglot, url)
 
 @pytest.mark.parametrize("url", READABLE_URLS)
 def test_anonymous_read_setting_allows_pages_without_role(
-    client, client_with_role, polyglot, url, settings
+    client, session_client_for_role, polyglot, url, settings
 ):
     settings.AGENTLENS_ANONYMOUS_READ = True
 
     assert client.get(url.format(polyglot.pk)).status_code == 200
-    assert client_with_role().get(url.format(polyglot.pk)).status_code == 200
+    assert session_client_for_role().get(url.format(polyglot.pk)).status_code == 200
 
 
 def test_anonymous_read_setting_does_not_allow_register_page(

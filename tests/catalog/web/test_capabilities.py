@@ -7,7 +7,7 @@ import pytest
 from capabilities.kinds import discoverable_kinds, kinds
 from catalog.models import Status
 from tests.factories import skill
-from tests.published import agent_card, mcp_definition, register_agent
+from tests.registered_agents import agent_card, mcp_definition, register_agent
 
 pytestmark = pytest.mark.django_db
 

@@ -1,7 +1,7 @@
 import pytest
 
 from catalog.models import CatalogEntry, Status
-from tests.published import agent_card, mcp_definition, register_agent
+from tests.registered_agents import agent_card, mcp_definition, register_agent
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ import pytest
 from catalog.models import CatalogEntry
 from catalog.templatetags.catalog import capability_url
 from tests.factories import ProviderFactory, skill
-from tests.published import agent_card, register_agent
+from tests.registered_agents import agent_card, register_agent
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +16,7 @@ HOSTILE_TEXT = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 }}
 CAPABILITIES_URL = "/catalog/capabilities"
 
 
-def make_hostile_card():
+def build_hostile_card():
     hostile_skill = skill(HOSTILE_TEXT, description=HOSTILE_TEXT, tags=[HOSTILE_TEXT])
     return agent_card(
         HOSTILE_TEXT,
@@ -34,7 +34,7 @@ def make_hostile_card():
 @pytest.fixture
 def hostile_entry():
     entry = register_agent(
-        make_hostile_card(), last_error=HOSTILE_TEXT, source_url=HOSTILE_TEXT
+        build_hostile_card(), last_error=HOSTILE_TEXT, source_url=HOSTILE_TEXT
     )
     CatalogEntry.objects.update(
         categories=[HOSTILE_TEXT], metadata={HOSTILE_TEXT: HOSTILE_TEXT}
@@ -75,8 +75,8 @@ def test_capability_page_and_its_404_escape_hostile_text(viewer_client, hostile_
 
 
 def test_registration_preview_escapes_hostile_text_and_problems(editor_client):
-    valid = make_hostile_card()
-    invalid = make_hostile_card() | {HOSTILE_TEXT: 1, "skills": HOSTILE_TEXT}
+    valid = build_hostile_card()
+    invalid = build_hostile_card() | {HOSTILE_TEXT: 1, "skills": HOSTILE_TEXT}
     for document in (valid, invalid):
         form = {"definition": json.dumps(document)}
         response = editor_client.post("/catalog/register", form)

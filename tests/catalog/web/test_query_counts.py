@@ -4,8 +4,8 @@ import pytest
 
 from catalog.registration.service import register
 from tests.factories import CatalogEntryFactory, card_bytes, skill
-from tests.published import agent_card, register_agent
 from tests.queries import SESSION_QUERIES, count_queries
+from tests.registered_agents import agent_card, register_agent
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from capabilities.documents import DOCUMENT_BYTES_LIMIT
 from catalog.models import CatalogEntry
 from catalog.registration.preview import SALT
-from tests.published import agent_card
+from tests.registered_agents import agent_card
 
 pytestmark = pytest.mark.django_db
 

@@ -27,8 +27,8 @@ def send_reads(client) -> list:
 
 
 @pytest.mark.parametrize("role", ["Editor", "Admin"])
-def test_write_as_editor_or_admin_succeeds(client_for, role):
-    responses = send_writes(client_for(role), RegistrationFactory())
+def test_write_as_editor_or_admin_succeeds(api_client_for_role, role):
+    responses = send_writes(api_client_for_role(role), RegistrationFactory())
 
     assert [response.status_code for response in responses] == [201, 200, 204, 204]
 

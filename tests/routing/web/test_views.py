@@ -404,8 +404,10 @@ def test_anonymous_request_redirects_to_login(client, providers):
     assert response.status_code == 302
 
 
-def test_registry_page_for_user_without_role_returns_403(client_with_role, providers):
-    client = client_with_role()
+def test_registry_page_for_user_without_role_returns_403(
+    session_client_for_role, providers
+):
+    client = session_client_for_role()
     for url in (INDEX_URL, CAPABILITY_URL):
         assert client.get(url).status_code == 403
 
@@ -461,9 +463,9 @@ def test_page_varies_on_cookie(viewer_client, providers):
     ],
 )
 def test_registry_page_query_count_is_independent_of_number_of_providers(
-    client_with_role, role, url, expected
+    session_client_for_role, role, url, expected
 ):
-    client, counts = client_with_role(role), []
+    client, counts = session_client_for_role(role), []
     for count in (2, 20):
         for n in range(count):
             registration = create_registration("Agent")

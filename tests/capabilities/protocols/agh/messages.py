@@ -21,23 +21,23 @@ PLACEHOLDER = "sha256:4ac7c4d8f64f35672e0e46ae7b8cfb2fd8d8a48fd6a0f4f37ab89f4459
 load_sample = partial(load_json_sample, "agh")
 
 
-def make_raw_document(**members):
+def build_raw_document(**members):
     """Return a minimal capability document without a digest."""
     return {"id": "a", "summary": "Does a.", "outcome": "A is done.", **members}
 
 
-def make_document(**members):
-    return CapabilityDocument.parse(make_raw_document(**members), Problems())
+def build_document(**members):
+    return CapabilityDocument.parse(build_raw_document(**members), Problems())
 
 
-def make_verified_document(**members):
+def build_verified_document(**members):
     """Return a capability document with its digest."""
-    return make_raw_document(
-        **members, digest=make_document(**members).compute_digest()
+    return build_raw_document(
+        **members, digest=build_document(**members).compute_digest()
     )
 
 
-def make_card(**members):
+def build_card(**members):
     return {
         "peer_id": "designer",
         "profiles_supported": ["agh-network/v0"],
@@ -49,15 +49,15 @@ def make_card(**members):
 
 
 def parse_card(**members):
-    return PeerCard.parse(make_card(**members), Problems())
+    return PeerCard.parse(build_card(**members), Problems())
 
 
-def make_envelope(kind="greet", **members):
+def build_received_envelope(kind="greet", **members):
     """Return a valid envelope of the kind; `members` replace or add to its members."""
     bodies = {
-        "greet": {"peer_card": make_card()},
+        "greet": {"peer_card": build_card()},
         "whois": {"type": "request", "query": ""},
-        "capability": {"capability": make_verified_document()},
+        "capability": {"capability": build_verified_document()},
     }
     return {
         "protocol": "agh-network/v0",
@@ -73,9 +73,11 @@ def make_envelope(kind="greet", **members):
     }
 
 
-def make_response(**members):
-    body = {"type": "response", "peer_card": make_card()}
-    return make_envelope("whois", **{"reply_to": "msg_0", "body": body} | members)
+def build_response(**members):
+    body = {"type": "response", "peer_card": build_card()}
+    return build_received_envelope(
+        "whois", **{"reply_to": "msg_0", "body": body} | members
+    )
 
 
 def parse_envelope(received, now=NOW):

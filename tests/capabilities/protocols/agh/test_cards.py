@@ -9,7 +9,7 @@ from capabilities.protocols.agh.cards import (
     warn_brief_mismatch,
 )
 
-from .messages import get_paths, make_card, parse_card
+from .messages import build_card, get_paths, parse_card
 
 LIST_MEMBERS = [
     *("profiles_supported", "capabilities"),
@@ -25,28 +25,28 @@ def get_error_paths(raw):
 
 @pytest.mark.parametrize("peer_id", ["a", "0", "a.b_c-d", "a" * 128, " a\u3000"])
 def test_valid_peer_id_is_accepted(peer_id):
-    assert not get_error_paths(make_card(peer_id=peer_id))
+    assert not get_error_paths(build_card(peer_id=peer_id))
 
 
 @pytest.mark.parametrize(
     "peer_id", ["", "A", ".a", "-a", "a b", "ä", "a" * 129, "a\n.b", None, 5]
 )
 def test_invalid_peer_id_is_an_error(peer_id):
-    assert get_error_paths(make_card(peer_id=peer_id)) == ["$.peer_id"]
+    assert get_error_paths(build_card(peer_id=peer_id)) == ["$.peer_id"]
 
 
 @pytest.mark.parametrize("key", LIST_MEMBERS)
 @pytest.mark.parametrize("value", [None, "a", {}, 0])
 def test_card_list_member_that_is_not_a_list_is_an_error(key, value):
-    assert get_error_paths(make_card(**{key: value})) == [f"$.{key}"]
+    assert get_error_paths(build_card(**{key: value})) == [f"$.{key}"]
 
 
 @pytest.mark.parametrize("key", LIST_MEMBERS)
 def test_missing_list_is_an_error_and_empty_list_is_valid(key):
-    incomplete = {k: v for k, v in make_card().items() if k != key}
+    incomplete = {k: v for k, v in build_card().items() if k != key}
 
     assert get_error_paths(incomplete) == [f"$.{key}"]
-    assert not get_error_paths(make_card(**{key: []}))
+    assert not get_error_paths(build_card(**{key: []}))
 
 
 @pytest.mark.parametrize("key", LIST_MEMBERS)
@@ -58,7 +58,7 @@ def test_list_items_are_trimmed_and_blanks_dropped(key):
 
 @pytest.mark.parametrize("key", LIST_MEMBERS)
 def test_list_item_of_another_type_is_an_error_with_path(key):
-    assert get_error_paths(make_card(**{key: ["a", 5]})) == [f"$.{key}[1]"]
+    assert get_error_paths(build_card(**{key: ["a", 5]})) == [f"$.{key}[1]"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_display_name_is_empty_if_blank(display_name, expected):
 
 
 def test_display_name_and_ext_of_another_type_are_errors():
-    assert get_error_paths(make_card(display_name=5, ext=[])) == [
+    assert get_error_paths(build_card(display_name=5, ext=[])) == [
         "$.display_name",
         "$.ext",
     ]
@@ -165,7 +165,7 @@ def test_card_to_wire_omits_the_catalog():
 
 
 def test_unknown_members_survive_round_trip():
-    raw = make_card(display_name=" D ", ext={"acme.x": None}, later={"a": [1]})
+    raw = build_card(display_name=" D ", ext={"acme.x": None}, later={"a": [1]})
 
     assert PeerCard.parse(raw, Problems()).to_wire() == raw
 

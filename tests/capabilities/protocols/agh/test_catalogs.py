@@ -9,10 +9,10 @@ from capabilities.protocols.agh.catalogs import (
 from capabilities.protocols.agh.errors import EnvelopeError
 
 from .messages import (
+    build_document,
     build_nested_object,
-    make_document,
-    make_raw_document,
-    make_verified_document,
+    build_raw_document,
+    build_verified_document,
 )
 
 REQUEST_EXT = {"agh.include": ["capability_catalog"]}
@@ -85,7 +85,7 @@ def test_empty_ids_are_written_as_an_empty_list():
     assert CatalogRequest(True, frozenset()).to_ext()["agh.capability_ids"] == []
 
 
-DOCUMENTS = [make_document(id=name) for name in ("c", "a", "b")]
+DOCUMENTS = [build_document(id=name) for name in ("c", "a", "b")]
 
 
 def get_ids(ext):
@@ -116,7 +116,9 @@ def test_read_catalog_without_key_is_none():
 
 
 def test_document_without_digest_is_read_but_not_verified():
-    documents = read_entries(make_verified_document(id="a"), make_raw_document(id="c"))
+    documents = read_entries(
+        build_verified_document(id="a"), build_raw_document(id="c")
+    )
 
     assert [(document.id, document.is_verified) for document in documents] == [
         ("a", True),
@@ -137,27 +139,27 @@ def test_malformed_catalog_is_rejected(value):
     ("entries", "reason", "path"),
     [
         (
-            [make_verified_document() | {"outcome": "Another."}],
+            [build_verified_document() | {"outcome": "Another."}],
             "verification_failed",
             "[0].digest",
         ),
         (
-            [make_verified_document() | {"digest": "sha256:0"}],
+            [build_verified_document() | {"digest": "sha256:0"}],
             "verification_failed",
             "[0].digest",
         ),
         (
-            [make_verified_document(id="a"), make_raw_document(summary="")],
+            [build_verified_document(id="a"), build_raw_document(summary="")],
             "malformed",
             "[1].summary",
         ),
-        ([make_verified_document(), "e"], "malformed", "[1]"),
+        ([build_verified_document(), "e"], "malformed", "[1]"),
         (
-            [make_verified_document(id="a"), make_verified_document(id="a")],
+            [build_verified_document(id="a"), build_verified_document(id="a")],
             "malformed",
             "[1].id",
         ),
-        ([make_verified_document(acme=build_nested_object(60))], "malformed", "[0]"),
+        ([build_verified_document(acme=build_nested_object(60))], "malformed", "[0]"),
     ],
 )
 def test_catalog_with_one_invalid_document_is_rejected(entries, reason, path):

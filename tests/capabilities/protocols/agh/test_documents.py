@@ -8,7 +8,7 @@ from capabilities.protocols.agh.documents import (
     CapabilityDocument,
 )
 
-from .messages import get_paths, make_document, make_raw_document
+from .messages import build_document, build_raw_document, get_paths
 
 MISSING = object()
 
@@ -23,7 +23,7 @@ def get_problems(raw):
 @pytest.mark.parametrize("value", ["", " \u3000\n", None, 5, ["a"], MISSING])
 def test_id_summary_and_outcome_are_required(key, value):
     incomplete = {
-        k: v for k, v in make_raw_document(**{key: value}).items() if v is not MISSING
+        k: v for k, v in build_raw_document(**{key: value}).items() if v is not MISSING
     }
 
     assert get_problems(incomplete).errors == [
@@ -32,7 +32,7 @@ def test_id_summary_and_outcome_are_required(key, value):
 
 
 def test_unit_separator_is_not_white_space():
-    assert make_document(id="\x1f").id == "\x1f"
+    assert build_document(id="\x1f").id == "\x1f"
 
 
 @pytest.mark.parametrize("value", [[], "a", None, 5, True])
@@ -43,7 +43,7 @@ def test_capability_document_that_is_not_an_object_is_an_error(value):
 @pytest.mark.parametrize("key", ["version", "digest"])
 @pytest.mark.parametrize("value", [5, [], {}, False])
 def test_version_or_digest_that_is_not_a_string_is_an_error(key, value):
-    assert get_problems(make_raw_document(**{key: value})).errors == [
+    assert get_problems(build_raw_document(**{key: value})).errors == [
         Problem(f"$.{key}", "must be a string")
     ]
 
@@ -51,14 +51,14 @@ def test_version_or_digest_that_is_not_a_string_is_an_error(key, value):
 @pytest.mark.parametrize("key", [*DOCUMENT_LIST_MEMBERS, "requirements"])
 @pytest.mark.parametrize("value", ["a", 5, {}, False])
 def test_document_list_member_that_is_not_a_list_is_an_error(key, value):
-    assert get_problems(make_raw_document(**{key: value})).errors == [
+    assert get_problems(build_raw_document(**{key: value})).errors == [
         Problem(f"$.{key}", "must be a list of strings")
     ]
 
 
 @pytest.mark.parametrize("key", [*DOCUMENT_LIST_MEMBERS, "requirements"])
 def test_document_list_item_that_is_not_a_string_is_an_error(key):
-    problems = get_problems(make_raw_document(**{key: ["a", 1, None, ["b"]]}))
+    problems = get_problems(build_raw_document(**{key: ["a", 1, None, ["b"]]}))
 
     assert get_paths(problems.errors) == [f"$.{key}[{n}]" for n in (1, 2, 3)]
 
@@ -67,7 +67,7 @@ def test_document_list_item_that_is_not_a_string_is_an_error(key):
     "key", ["version", "digest", *DOCUMENT_LIST_MEMBERS, "requirements"]
 )
 def test_null_document_member_equals_missing_member(key):
-    assert make_document(**{key: None}) == make_document()
+    assert build_document(**{key: None}) == build_document()
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_null_document_member_equals_missing_member(key):
 )
 def test_blank_or_repeated_requirement_is_an_error(requirements, path):
     assert get_paths(
-        get_problems(make_raw_document(requirements=requirements)).errors
+        get_problems(build_raw_document(requirements=requirements)).errors
     ) == [path]
 
 
@@ -99,58 +99,59 @@ def test_every_problem_is_reported_with_path():
 
 def test_problem_paths_start_at_the_given_path():
     problems = Problems()
-    CapabilityDocument.parse(make_raw_document(id=""), problems, "$.body.capability")
+    CapabilityDocument.parse(build_raw_document(id=""), problems, "$.body.capability")
 
     assert get_paths(problems.errors) == ["$.body.capability.id"]
 
 
 @pytest.mark.parametrize("digest", ["sha256:ABC", "md5:0", "sha256:" + "A" * 64])
 def test_invalid_digest_is_a_warning_and_not_verified(digest):
-    assert get_paths(get_problems(make_raw_document(digest=digest)).warnings) == [
+    assert get_paths(get_problems(build_raw_document(digest=digest)).warnings) == [
         "$.digest"
     ]
-    assert not make_document(digest=digest).is_verified
+    assert not build_document(digest=digest).is_verified
 
 
 def test_digest_is_compared_after_trimming():
-    digest = make_document().compute_digest()
+    digest = build_document().compute_digest()
 
-    assert make_document(digest=f" {digest}\n").is_verified
-    assert not make_document(digest=digest.upper()).is_verified
-    assert not make_document(digest=digest.removeprefix("sha256:")).is_verified
-    assert not make_document().is_verified
+    assert build_document(digest=f" {digest}\n").is_verified
+    assert not build_document(digest=digest.upper()).is_verified
+    assert not build_document(digest=digest.removeprefix("sha256:")).is_verified
+    assert not build_document().is_verified
 
 
 @pytest.mark.parametrize("key", ["id", "summary", "outcome", "version"])
 def test_changed_member_changes_the_digest(key):
     assert (
-        make_document(**{key: "z"}).compute_digest() != make_document().compute_digest()
+        build_document(**{key: "z"}).compute_digest()
+        != build_document().compute_digest()
     )
 
 
 @pytest.mark.parametrize("key", DOCUMENT_LIST_MEMBERS)
 def test_descriptive_lists_keep_order_and_duplicates(key):
-    document = make_document(**{key: [" b ", "", "a", "b"]})
+    document = build_document(**{key: [" b ", "", "a", "b"]})
 
     assert getattr(document, key) == ("b", "a", "b")
     assert document.to_wire()[key] == ["b", "a", "b"]
 
 
 def test_lone_surrogate_becomes_replacement_character():
-    document = make_document(summary="\ud800 x")
+    document = build_document(summary="\ud800 x")
 
     assert document.summary == "\ufffd x"
     assert "\ufffd x".encode() in document.canonical_json()
 
 
 def test_control_characters_are_escaped_in_lowercase():
-    text = make_document(summary="a\x01\x1b\x7f\b\f/").canonical_json().decode()
+    text = build_document(summary="a\x01\x1b\x7f\b\f/").canonical_json().decode()
 
     assert r'"a\u0001\u001b' + "\x7f" + r'\b\f/"' in text
 
 
 def test_canonical_json_parses_to_the_same_members():
-    document = make_document(summary='<&>\u2028\u2029"\\', examples=["é"])
+    document = build_document(summary='<&>\u2028\u2029"\\', examples=["é"])
 
     assert json.loads(document.canonical_json()) == {
         "id": "a",
@@ -163,7 +164,7 @@ def test_canonical_json_parses_to_the_same_members():
 def test_wire_format_puts_unknown_members_last():
     raw = {
         "workspace_id": "ws",
-        **make_raw_document(version="1"),
+        **build_raw_document(version="1"),
         "new": {"x": [1, None]},
     }
     document = CapabilityDocument.parse(raw, Problems())
@@ -176,4 +177,4 @@ def test_wire_format_puts_unknown_members_last():
 
 
 def test_unknown_members_do_not_change_the_digest():
-    assert make_document(new=1).compute_digest() == make_document().compute_digest()
+    assert build_document(new=1).compute_digest() == build_document().compute_digest()

@@ -21,10 +21,10 @@ from capabilities.protocols.agh.members import dump_compact_json
 
 from .messages import (
     NOW,
-    make_card,
-    make_document,
-    make_envelope,
-    make_verified_document,
+    build_card,
+    build_document,
+    build_received_envelope,
+    build_verified_document,
     parse_card,
     parse_envelope,
 )
@@ -41,7 +41,7 @@ def test_built_envelope_has_members_in_order():
         *("protocol", "id", "kind", "channel", "from", "to", "ts", "body", "proof")
     ]
     assert sent.raw["proof"] is sent.raw["to"] is None
-    assert sent.raw["body"] == {"peer_card": make_card(), "summary": "Hi"}
+    assert sent.raw["body"] == {"peer_card": build_card(), "summary": "Hi"}
     assert sent.id.startswith("msg_")
     assert sent.id != EnvelopeHeader(channel="a", sender="b").id
 
@@ -49,7 +49,7 @@ def test_built_envelope_has_members_in_order():
 @pytest.mark.parametrize("workspace_id", ["", "ws_alpha"])
 def test_reply_header_has_sender_and_workspace_of_request(workspace_id):
     members = {"workspace_id": workspace_id} if workspace_id else {}
-    request = parse_envelope(make_envelope("whois", **members))
+    request = parse_envelope(build_received_envelope("whois", **members))
     header = EnvelopeHeader.for_reply(request, "agentlens")
 
     sent = build_envelope(
@@ -67,7 +67,7 @@ def test_reply_header_has_sender_and_workspace_of_request(workspace_id):
 
 def test_built_transfer_can_be_parsed():
     sent = build_envelope(
-        MessageKind.CAPABILITY, HEADER, build_transfer_body(make_document()), NOW
+        MessageKind.CAPABILITY, HEADER, build_transfer_body(build_document()), NOW
     )
 
     assert parse_envelope(dump_compact_json(sent.raw)).document == sent.document
@@ -90,7 +90,7 @@ def test_built_request_has_its_ext():
 def test_too_large_envelope_is_not_built():
     ext = {
         "agh.capability_catalog": {
-            "capabilities": [make_verified_document(summary="x" * 2**20)]
+            "capabilities": [build_verified_document(summary="x" * 2**20)]
         }
     }
     with pytest.raises(EnvelopeTooLarge):
@@ -98,6 +98,6 @@ def test_too_large_envelope_is_not_built():
 
 
 def test_invalid_envelope_is_not_built():
-    peer_card = PeerCard.parse(make_card(peer_id="other"), Problems())
+    peer_card = PeerCard.parse(build_card(peer_id="other"), Problems())
     with pytest.raises(EnvelopeError):
         build_envelope(MessageKind.GREET, HEADER, build_greet_body(peer_card), NOW)

@@ -11,19 +11,23 @@ from capabilities.protocols.agh.errors import EnvelopeError, ReasonCode
 
 from .messages import (
     NOW,
+    build_card,
+    build_received_envelope,
+    build_response,
+    build_verified_document,
     load_sample,
-    make_card,
-    make_envelope,
-    make_response,
-    make_verified_document,
 )
 
 VALID = [
-    make_envelope(),
-    make_envelope("whois", to="x", ext={"agh.include": ["capability_catalog"]}),
-    make_envelope("capability", interaction_id="int_1"),
-    make_envelope("say", surface="thread", thread_id="thread_abc", work_id="work_1"),
-    make_response(workspace_id="ws", expires_at=NOW + 1, proof={"a": {"b": [1]}}),
+    build_received_envelope(),
+    build_received_envelope(
+        "whois", to="x", ext={"agh.include": ["capability_catalog"]}
+    ),
+    build_received_envelope("capability", interaction_id="int_1"),
+    build_received_envelope(
+        "say", surface="thread", thread_id="thread_abc", work_id="work_1"
+    ),
+    build_response(workspace_id="ws", expires_at=NOW + 1, proof={"a": {"b": [1]}}),
     load_sample("whois_request"),
     load_sample("whois_response"),
 ]
@@ -32,10 +36,10 @@ REPLACEMENTS = [
     *("\ud800", "\0", "\u3000", "x" * 200, [], {}, [None], [[]], {"a": None}),
     *([1, "a"], {"token": "x"}, {"": {"": []}}, NOW, float("nan")),
     *(
-        make_card(),
-        make_verified_document(),
-        [make_verified_document()],
-        make_envelope(),
+        build_card(),
+        build_verified_document(),
+        [build_verified_document()],
+        build_received_envelope(),
         "greet",
         "agh-network/v0",
     ),

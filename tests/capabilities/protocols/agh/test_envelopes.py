@@ -16,13 +16,13 @@ from capabilities.protocols.agh.members import ENVELOPE_BYTES_LIMIT, dump_compac
 
 from .messages import (
     NOW,
+    build_card,
     build_nested_object,
+    build_raw_document,
+    build_received_envelope,
+    build_response,
+    build_verified_document,
     get_parse_error,
-    make_card,
-    make_envelope,
-    make_raw_document,
-    make_response,
-    make_verified_document,
     parse_envelope,
 )
 
@@ -30,12 +30,12 @@ MALFORMED = "malformed"
 
 
 def omit_member(key, **members):
-    return {k: v for k, v in make_envelope(**members).items() if k != key}
+    return {k: v for k, v in build_received_envelope(**members).items() if k != key}
 
 
 @pytest.mark.parametrize("kind", [kind.value for kind in MessageKind])
 def test_every_known_kind_is_valid(kind):
-    parsed = parse_envelope(make_envelope(kind))
+    parsed = parse_envelope(build_received_envelope(kind))
 
     assert parsed.kind == kind
     assert parsed.is_handled is (kind in ("greet", "whois", "capability"))
@@ -43,7 +43,10 @@ def test_every_known_kind_is_valid(kind):
 
 @pytest.mark.parametrize("kind", ["shout", "GREET", "capabilities", "greet2"])
 def test_unknown_kind_is_unsupported(kind):
-    assert get_parse_error(make_envelope(kind)) == ("unsupported_kind", "$.kind")
+    assert get_parse_error(build_received_envelope(kind)) == (
+        "unsupported_kind",
+        "$.kind",
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,11 @@ def test_unknown_kind_is_unsupported(kind):
 )
 @pytest.mark.parametrize("value", ["missing", None, [], ""])
 def test_missing_required_member_is_malformed(key, value):
-    invalid = omit_member(key) if value == "missing" else make_envelope() | {key: value}
+    invalid = (
+        omit_member(key)
+        if value == "missing"
+        else build_received_envelope() | {key: value}
+    )
 
     assert get_parse_error(invalid) == (MALFORMED, f"$.{key}")
 
@@ -100,7 +107,10 @@ def test_missing_required_member_is_malformed(key, value):
     ],
 )
 def test_invalid_member_is_malformed(key, value):
-    assert get_parse_error(make_envelope(**{key: value})) == (MALFORMED, f"$.{key}")
+    assert get_parse_error(build_received_envelope(**{key: value})) == (
+        MALFORMED,
+        f"$.{key}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,12 +133,15 @@ def test_invalid_member_is_malformed(key, value):
     ],
 )
 def test_valid_member_is_accepted(key, value):
-    assert parse_envelope(make_envelope("whois", **{key: value})).raw[key] == value
+    assert (
+        parse_envelope(build_received_envelope("whois", **{key: value})).raw[key]
+        == value
+    )
 
 
 def test_identifiers_are_trimmed_but_raw_is_unchanged():
     parsed = parse_envelope(
-        make_envelope(channel=" builders\n", **{"from": "\u3000designer"})
+        build_received_envelope(channel=" builders\n", **{"from": "\u3000designer"})
     )
 
     assert (parsed.channel, parsed.sender) == ("builders", "designer")
@@ -138,7 +151,7 @@ def test_identifiers_are_trimmed_but_raw_is_unchanged():
 def test_envelope_with_missing_or_blank_recipient_is_a_broadcast():
     assert (
         parse_envelope(omit_member("to")).to
-        == parse_envelope(make_envelope(to=" ")).to
+        == parse_envelope(build_received_envelope(to=" ")).to
         == ""
     )
 
@@ -158,9 +171,12 @@ def test_envelope_with_missing_or_blank_recipient_is_a_broadcast():
 )
 def test_old_future_or_expired_envelope_is_rejected(members, now, path):
     if path:
-        assert get_parse_error(make_envelope(**members), now) == ("expired", path)
+        assert get_parse_error(build_received_envelope(**members), now) == (
+            "expired",
+            path,
+        )
     else:
-        assert parse_envelope(make_envelope(**members), now)
+        assert parse_envelope(build_received_envelope(**members), now)
 
 
 CONVERSATION_MEMBERS = {
@@ -172,19 +188,21 @@ CONVERSATION_MEMBERS = {
 
 
 @pytest.mark.parametrize("key", CONVERSATION_MEMBERS)
-@pytest.mark.parametrize("make_message", [make_envelope, make_response])
-def test_discovery_with_conversation_member_is_malformed(make_message, key):
-    assert get_parse_error(make_message(**{key: CONVERSATION_MEMBERS[key]})) == (
+@pytest.mark.parametrize("build_message", [build_received_envelope, build_response])
+def test_discovery_with_conversation_member_is_malformed(build_message, key):
+    assert get_parse_error(build_message(**{key: CONVERSATION_MEMBERS[key]})) == (
         MALFORMED,
         f"$.{key}",
     )
-    assert parse_envelope(make_message(**{key: None}))
+    assert parse_envelope(build_message(**{key: None}))
 
 
 @pytest.mark.parametrize("kind", ["capability", "say", "direct", "receipt", "trace"])
 def test_conversation_members_are_accepted_in_conversations(kind):
     assert (
-        parse_envelope(make_envelope(kind, **CONVERSATION_MEMBERS)).raw["work_id"]
+        parse_envelope(build_received_envelope(kind, **CONVERSATION_MEMBERS)).raw[
+            "work_id"
+        ]
         == "work_1"
     )
 
@@ -201,107 +219,120 @@ def test_conversation_members_are_accepted_in_conversations(kind):
     ],
 )
 def test_invalid_conversation_member_is_malformed(key, value):
-    assert get_parse_error(make_envelope("say", **{key: value})) == (
+    assert get_parse_error(build_received_envelope("say", **{key: value})) == (
         MALFORMED,
         f"$.{key}",
     )
 
 
 @pytest.mark.parametrize(
-    ("make_message", "body", "path"),
+    ("build_message", "body", "path"),
     [
-        (make_envelope, {}, "$.body.peer_card"),
-        (make_envelope, {"peer_card": None}, "$.body.peer_card"),
+        (build_received_envelope, {}, "$.body.peer_card"),
+        (build_received_envelope, {"peer_card": None}, "$.body.peer_card"),
         (
-            make_envelope,
-            {"peer_card": make_card(peer_id="A")},
+            build_received_envelope,
+            {"peer_card": build_card(peer_id="A")},
             "$.body.peer_card.peer_id",
         ),
         (
-            make_envelope,
-            {"peer_card": make_card(peer_id="other")},
+            build_received_envelope,
+            {"peer_card": build_card(peer_id="other")},
             "$.body.peer_card.peer_id",
         ),
-        (make_envelope, {"peer_card": make_card(ext=[])}, "$.body.peer_card.ext"),
-        (make_envelope, {"peer_card": make_card(), "summary": 5}, "$.body.summary"),
-        (make_response, {}, "$.body.type"),
-        (make_response, {"type": "answer"}, "$.body.type"),
-        (make_response, {"type": 5}, "$.body.type"),
-        (make_response, {"type": "request", "query": 5}, "$.body.query"),
         (
-            make_response,
-            {"type": "request", "peer_card": make_card()},
+            build_received_envelope,
+            {"peer_card": build_card(ext=[])},
+            "$.body.peer_card.ext",
+        ),
+        (
+            build_received_envelope,
+            {"peer_card": build_card(), "summary": 5},
+            "$.body.summary",
+        ),
+        (build_response, {}, "$.body.type"),
+        (build_response, {"type": "answer"}, "$.body.type"),
+        (build_response, {"type": 5}, "$.body.type"),
+        (build_response, {"type": "request", "query": 5}, "$.body.query"),
+        (
+            build_response,
+            {"type": "request", "peer_card": build_card()},
             "$.body.peer_card",
         ),
-        (make_response, {"type": "response"}, "$.body.peer_card"),
+        (build_response, {"type": "response"}, "$.body.peer_card"),
         (
-            make_response,
-            {"type": "response", "peer_card": make_card(peer_id="other")},
+            build_response,
+            {"type": "response", "peer_card": build_card(peer_id="other")},
             "$.body.peer_card.peer_id",
         ),
     ],
 )
-def test_invalid_body_is_malformed(make_message, body, path):
-    assert get_parse_error(make_message(body=body)) == (MALFORMED, path)
+def test_invalid_body_is_malformed(build_message, body, path):
+    assert get_parse_error(build_message(body=body)) == (MALFORMED, path)
 
 
 @pytest.mark.parametrize(
     ("body", "reason", "path"),
     [
         ({}, MALFORMED, "$.body.capability"),
-        (make_verified_document(), MALFORMED, "$.body.capability"),
+        (build_verified_document(), MALFORMED, "$.body.capability"),
         ({"capability": []}, MALFORMED, "$.body.capability"),
-        ({"capability": make_raw_document()}, MALFORMED, "$.body.capability.digest"),
+        ({"capability": build_raw_document()}, MALFORMED, "$.body.capability.digest"),
         (
-            {"capability": make_verified_document() | {"outcome": " "}},
+            {"capability": build_verified_document() | {"outcome": " "}},
             MALFORMED,
             "$.body.capability.outcome",
         ),
         (
-            {"capability": make_verified_document() | {"outcome": "Another."}},
+            {"capability": build_verified_document() | {"outcome": "Another."}},
             "verification_failed",
             "$.body.capability.digest",
         ),
         (
-            {"capability": make_raw_document(digest="sha256:whatever")},
+            {"capability": build_raw_document(digest="sha256:whatever")},
             "verification_failed",
             "$.body.capability.digest",
         ),
     ],
 )
 def test_invalid_transfer_is_rejected(body, reason, path):
-    assert get_parse_error(make_envelope("capability", body=body)) == (reason, path)
+    assert get_parse_error(build_received_envelope("capability", body=body)) == (
+        reason,
+        path,
+    )
 
 
 def test_whois_response_requires_reply_to():
-    assert get_parse_error(make_response(reply_to=None)) == (MALFORMED, "$.reply_to")
-    assert parse_envelope(make_response()).is_whois_response
+    assert get_parse_error(build_response(reply_to=None)) == (MALFORMED, "$.reply_to")
+    assert parse_envelope(build_response()).is_whois_response
 
 
 def test_whois_query_is_trimmed_and_optional():
     request = parse_envelope(
-        make_envelope("whois", body={"type": "request", "query": " x "})
+        build_received_envelope("whois", body={"type": "request", "query": " x "})
     )
-    broadcast = parse_envelope(make_envelope("whois", body={"type": "request"}))
+    broadcast = parse_envelope(
+        build_received_envelope("whois", body={"type": "request"})
+    )
 
     assert (request.query, broadcast.query) == ("x", "")
     assert request.is_whois_request
     assert not request.is_whois_response
-    assert parse_envelope(make_envelope()).query == ""
+    assert parse_envelope(build_received_envelope()).query == ""
 
 
-@pytest.mark.parametrize("make_message", [make_envelope, make_response])
+@pytest.mark.parametrize("build_message", [build_received_envelope, build_response])
 @pytest.mark.parametrize("proof", [None, {}])
-def test_task_write_capability_requires_a_proof(make_message, proof):
-    peer_card = make_card(capabilities=["x", " task.write "])
+def test_task_write_capability_requires_a_proof(build_message, proof):
+    peer_card = build_card(capabilities=["x", " task.write "])
     body = {"type": "response", "peer_card": peer_card}
     path = "$.body.peer_card.capabilities"
 
-    assert get_parse_error(make_message(body=body, proof=proof)) == (
+    assert get_parse_error(build_message(body=body, proof=proof)) == (
         "verification_failed",
         path,
     )
-    assert parse_envelope(make_message(body=body, proof={"profile": "p"})).card
+    assert parse_envelope(build_message(body=body, proof={"profile": "p"})).card
 
 
 @pytest.mark.parametrize(
@@ -314,7 +345,7 @@ def test_task_write_capability_requires_a_proof(make_message, proof):
 @pytest.mark.parametrize("member", ["body", "proof", "ext"])
 def test_secret_key_is_malformed(member, key):
     reason, path = get_parse_error(
-        make_envelope("say", **{member: {"deep": [{key: "x"}]}})
+        build_received_envelope("say", **{member: {"deep": [{key: "x"}]}})
     )
 
     assert (reason, path.startswith(f"$.{member}.deep[0]")) == (MALFORMED, True)
@@ -322,7 +353,7 @@ def test_secret_key_is_malformed(member, key):
 
 @pytest.mark.parametrize("value", ["x", 0, False, ["x"], {"x": ""}])
 def test_secret_with_any_value_is_malformed(value):
-    assert get_parse_error(make_envelope(ext={"token": value})) == (
+    assert get_parse_error(build_received_envelope(ext={"token": value})) == (
         MALFORMED,
         "$.ext.token",
     )
@@ -330,12 +361,12 @@ def test_secret_with_any_value_is_malformed(value):
 
 @pytest.mark.parametrize("value", ["", "  ", None, [], {}])
 def test_empty_secret_is_accepted(value):
-    assert parse_envelope(make_envelope(ext={"token": value}))
+    assert parse_envelope(build_received_envelope(ext={"token": value}))
 
 
 @pytest.mark.parametrize("key", ["token_hash", "tokens", "acme.token", "passwords"])
 def test_other_keys_are_not_secrets(key):
-    assert parse_envelope(make_envelope(ext={key: "x"}))
+    assert parse_envelope(build_received_envelope(ext={key: "x"}))
 
 
 @pytest.mark.parametrize(
@@ -349,12 +380,17 @@ def test_other_keys_are_not_secrets(key):
     ],
 )
 def test_first_failed_check_determines_the_reason_code(members, reason):
-    assert get_parse_error(make_envelope(**members))[0] == reason
+    assert get_parse_error(build_received_envelope(**members))[0] == reason
 
 
 def test_surface_is_checked_before_body_and_body_before_secrets():
-    assert get_parse_error(make_envelope(surface="x", body={}))[1] == "$.surface"
-    assert get_parse_error(make_envelope(body={"token": "x"}))[1] == "$.body.peer_card"
+    assert (
+        get_parse_error(build_received_envelope(surface="x", body={}))[1] == "$.surface"
+    )
+    assert (
+        get_parse_error(build_received_envelope(body={"token": "x"}))[1]
+        == "$.body.peer_card"
+    )
 
 
 @pytest.mark.parametrize(
@@ -381,44 +417,52 @@ def test_bytes_that_are_not_strict_json_are_malformed(raw):
 
 
 def test_repeated_member_is_malformed():
-    text = json.dumps(make_envelope())[:-1] + ', "ext": {"a": 1, "a": 2}}'
+    text = json.dumps(build_received_envelope())[:-1] + ', "ext": {"a": 1, "a": 2}}'
 
     assert get_parse_error(text.encode()) == (MALFORMED, "$")
 
 
 @pytest.mark.parametrize("value", [float("nan"), b"x", {1, 2}, "\ud800"])
 def test_object_that_is_not_json_is_malformed(value):
-    assert get_parse_error(make_envelope(ext={"x": value}))[0] == MALFORMED
+    assert get_parse_error(build_received_envelope(ext={"x": value}))[0] == MALFORMED
 
 
 def test_object_nested_too_deeply_is_malformed():
-    assert parse_envelope(make_envelope(ext=build_nested_object(62)))
-    assert get_parse_error(make_envelope(ext=build_nested_object(100)))[0] == MALFORMED
+    assert parse_envelope(build_received_envelope(ext=build_nested_object(62)))
+    assert (
+        get_parse_error(build_received_envelope(ext=build_nested_object(100)))[0]
+        == MALFORMED
+    )
 
 
-def make_envelope_of_size(size):
+def build_envelope_of_size(size):
     """Return an envelope of `size` bytes."""
-    empty = make_envelope(ext={"x": ""})
-    return make_envelope(ext={"x": "y" * (size - len(dump_compact_json(empty)))})
+    empty = build_received_envelope(ext={"x": ""})
+    return build_received_envelope(
+        ext={"x": "y" * (size - len(dump_compact_json(empty)))}
+    )
 
 
 @pytest.mark.parametrize("encode", [dump_compact_json, dict])
 def test_size_limit_is_inclusive(encode):
-    assert parse_envelope(encode(make_envelope_of_size(ENVELOPE_BYTES_LIMIT)))
+    assert parse_envelope(encode(build_envelope_of_size(ENVELOPE_BYTES_LIMIT)))
     with pytest.raises(EnvelopeTooLarge) as caught:
-        parse_envelope(encode(make_envelope_of_size(ENVELOPE_BYTES_LIMIT + 1)))
+        parse_envelope(encode(build_envelope_of_size(ENVELOPE_BYTES_LIMIT + 1)))
     assert caught.value.reason_code == ReasonCode.MALFORMED
 
 
 def test_size_is_counted_in_bytes():
-    assert get_parse_error(make_envelope(ext={"x": "é" * 600_000}))[0] == MALFORMED
+    assert (
+        get_parse_error(build_received_envelope(ext={"x": "é" * 600_000}))[0]
+        == MALFORMED
+    )
 
 
 def test_error_message_has_path_and_reason():
     with pytest.raises(
         EnvelopeError, match=r"^\$\.ts must be a Unix timestamp greater than zero$"
     ):
-        parse_envelope(make_envelope(ts=0))
+        parse_envelope(build_received_envelope(ts=0))
 
 
 def test_reason_codes_cover_both_revisions():
@@ -432,4 +476,4 @@ def test_handled_kinds_are_greet_whois_and_capability():
         "whois",
         "capability",
     }
-    assert Envelope.parse(make_envelope("trace"), NOW).card is None
+    assert Envelope.parse(build_received_envelope("trace"), NOW).card is None

@@ -35,19 +35,22 @@ from capabilities.protocols.agh.members import dump_compact_json
 from .messages import (
     NOW,
     PLACEHOLDER,
+    build_card,
+    build_document,
+    build_received_envelope,
+    build_verified_document,
     get_parse_error,
     load_sample,
-    make_card,
-    make_document,
-    make_envelope,
-    make_verified_document,
     parse_card,
     parse_envelope,
 )
 
 BRIEF_KEY = "agh.capabilities_brief"
 REQUEST = CatalogRequest(include_documents=True)
-CATALOG_ORDER = [make_document(id="b", summary="B"), make_document(id="a", summary="A")]
+CATALOG_ORDER = [
+    build_document(id="b", summary="B"),
+    build_document(id="a", summary="A"),
+]
 PEER_CARD = PeerCard(peer_id="agentlens").with_capabilities(
     CapabilityBrief(document.id, document.summary) for document in CATALOG_ORDER
 )
@@ -62,9 +65,9 @@ def respond(request, documents=CATALOG_ORDER, peer_card=PEER_CARD):
     ).raw
 
 
-def make_whois(**ext):
+def build_whois(**ext):
     return parse_envelope(
-        make_envelope("whois", ext={f"agh.{key}": ext[key] for key in ext})
+        build_received_envelope("whois", ext={f"agh.{key}": ext[key] for key in ext})
     )
 
 
@@ -73,7 +76,7 @@ def make_whois(**ext):
 
 def test_peer_card_ext_never_contains_the_catalog():
     peer_card = parse_card(
-        ext={CATALOG_KEY: {"capabilities": [make_verified_document()]}}
+        ext={CATALOG_KEY: {"capabilities": [build_verified_document()]}}
     )
 
     assert "ext" not in peer_card.to_wire()
@@ -117,9 +120,9 @@ def test_peer_card_without_catalog_omits_briefs(peer_card):
 
 
 def test_null_capabilities_are_malformed():
-    body = {"peer_card": make_card(capabilities=None)}
+    body = {"peer_card": build_card(capabilities=None)}
 
-    assert get_parse_error(make_envelope(body=body)) == (
+    assert get_parse_error(build_received_envelope(body=body)) == (
         "malformed",
         "$.body.peer_card.capabilities",
     )
@@ -127,11 +130,11 @@ def test_null_capabilities_are_malformed():
 
 @pytest.mark.parametrize("brief", [None, 5, "x", {}, [None], [{}], [{"id": 1}]])
 def test_malformed_brief_is_ignored_by_receiver(brief):
-    peer_card = make_card(capabilities=["a"], ext={BRIEF_KEY: brief})
+    peer_card = build_card(capabilities=["a"], ext={BRIEF_KEY: brief})
 
-    assert parse_envelope(make_envelope(body={"peer_card": peer_card})).card.briefs == [
-        CapabilityBrief("a")
-    ]
+    assert parse_envelope(
+        build_received_envelope(body={"peer_card": peer_card})
+    ).card.briefs == [CapabilityBrief("a")]
 
 
 def test_briefs_contain_only_id_and_summary():
@@ -157,9 +160,11 @@ def test_example_card_survives_round_trip():
 def test_greet_and_response_contain_the_same_card():
     raw = load_sample("peer_card")
     sender = {"from": raw["peer_id"]}
-    greet = parse_envelope(make_envelope(body={"peer_card": raw}, **sender))
+    greet = parse_envelope(build_received_envelope(body={"peer_card": raw}, **sender))
     body = {"type": "response", "peer_card": raw}
-    reply = parse_envelope(make_envelope("whois", body=body, reply_to="m", **sender))
+    reply = parse_envelope(
+        build_received_envelope("whois", body=body, reply_to="m", **sender)
+    )
 
     assert greet.card == reply.card
 
@@ -168,25 +173,25 @@ def test_greet_and_response_contain_the_same_card():
 
 
 def test_include_capability_catalog_returns_the_catalog():
-    assert CATALOG_KEY in respond(make_whois(include=["capability_catalog"]))["ext"]
+    assert CATALOG_KEY in respond(build_whois(include=["capability_catalog"]))["ext"]
 
 
 def test_response_ignores_unknown_include_values():
-    request = make_whois(include=["tomorrow", "capability_catalog", "later"])
+    request = build_whois(include=["tomorrow", "capability_catalog", "later"])
 
     assert CATALOG_KEY in respond(request)["ext"]
 
 
 @pytest.mark.parametrize("ext", [{}, {"include": []}, {"include": ["tomorrow"]}])
 def test_response_omits_catalog_unless_included(ext):
-    assert CATALOG_KEY not in respond(make_whois(**ext)).get("ext", {})
-    assert CATALOG_KEY not in respond(make_whois(**ext, capability_ids=["a"])).get(
+    assert CATALOG_KEY not in respond(build_whois(**ext)).get("ext", {})
+    assert CATALOG_KEY not in respond(build_whois(**ext, capability_ids=["a"])).get(
         "ext", {}
     )
 
 
 def request_ids(**ext):
-    response = respond(make_whois(include=["capability_catalog"], **ext))
+    response = respond(build_whois(include=["capability_catalog"], **ext))
     return [entry["id"] for entry in response["ext"][CATALOG_KEY]["capabilities"]]
 
 
@@ -202,7 +207,7 @@ def test_unknown_capability_ids_return_an_empty_list():
 
 
 def test_wire_document_has_id_summary_outcome_and_digest():
-    assert list(make_document().to_wire()) == ["id", "summary", "outcome", "digest"]
+    assert list(build_document().to_wire()) == ["id", "summary", "outcome", "digest"]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +219,7 @@ def test_wire_document_has_id_summary_outcome_and_digest():
     ],
 )
 def test_empty_optional_members_are_omitted(key, empty):
-    assert key not in make_document(**{key: empty}).to_wire()
+    assert key not in build_document(**{key: empty}).to_wire()
 
 
 def test_catalog_digest_equals_transfer_digest():
@@ -234,20 +239,20 @@ def test_filtered_entries_keep_catalog_order():
 
 @pytest.mark.parametrize("ids", [None, ["b"], ["z"]])
 def test_response_contains_the_peer_card(ids):
-    request = make_whois(include=["capability_catalog"], capability_ids=ids)
+    request = build_whois(include=["capability_catalog"], capability_ids=ids)
 
     assert respond(request)["body"]["peer_card"] == PEER_CARD.to_wire()
 
 
 def test_catalog_is_in_envelope_ext_not_in_card_ext():
-    response = respond(make_whois(include=["capability_catalog"]))
+    response = respond(build_whois(include=["capability_catalog"]))
 
     assert CATALOG_KEY in response["ext"]
     assert CATALOG_KEY not in response["body"]["peer_card"]["ext"]
 
 
 def test_response_without_local_catalog_has_empty_capabilities():
-    request = make_whois(include=["capability_catalog"])
+    request = build_whois(include=["capability_catalog"])
     response = respond(request, documents=[], peer_card=PeerCard(peer_id="agentlens"))
 
     assert response["ext"][CATALOG_KEY] == {"capabilities": []}
@@ -259,9 +264,9 @@ def test_filter_without_matches_returns_an_empty_list(ids):
 
 
 def test_response_over_size_limit_is_not_built():
-    documents = [make_document(id=f"c{n}", summary="x" * 20_000) for n in range(60)]
+    documents = [build_document(id=f"c{n}", summary="x" * 20_000) for n in range(60)]
     with pytest.raises(EnvelopeTooLarge):
-        respond(make_whois(include=["capability_catalog"]), documents=documents)
+        respond(build_whois(include=["capability_catalog"]), documents=documents)
 
 
 def test_example_catalog_with_placeholder_digest_is_rejected():
@@ -351,21 +356,23 @@ def test_transfer_and_response_have_the_same_required_members():
 
 
 def test_received_document_is_verified():
-    assert parse_envelope(make_envelope("capability")).document.is_verified
+    assert parse_envelope(build_received_envelope("capability")).document.is_verified
 
 
 @pytest.mark.parametrize("key", ["id", "summary", "outcome", "version"])
 def test_digest_mismatch_is_verification_failed(key):
-    body = {"capability": make_verified_document() | {key: "other"}}
+    body = {"capability": build_verified_document() | {key: "other"}}
 
-    assert get_parse_error(make_envelope("capability", body=body)) == (
+    assert get_parse_error(build_received_envelope("capability", body=body)) == (
         "verification_failed",
         "$.body.capability.digest",
     )
 
 
 def test_capability_envelope_with_interaction_id_is_valid():
-    envelope = parse_envelope(make_envelope("capability", interaction_id="int_1"))
+    envelope = parse_envelope(
+        build_received_envelope("capability", interaction_id="int_1")
+    )
 
     assert envelope.interaction_id == "int_1"
 
@@ -374,7 +381,7 @@ def test_capability_envelope_with_interaction_id_is_valid():
 
 
 def test_greet_without_briefs_and_catalog_has_neither():
-    envelope = parse_envelope(make_envelope())
+    envelope = parse_envelope(build_received_envelope())
 
     assert envelope.card.capabilities == ()
     assert envelope.card.briefs == []
@@ -383,7 +390,9 @@ def test_greet_without_briefs_and_catalog_has_neither():
 
 def test_greet_with_briefs_has_summaries_and_no_catalog():
     body = {"peer_card": PEER_CARD.to_wire()}
-    envelope = parse_envelope(make_envelope(body=body, **{"from": "agentlens"}))
+    envelope = parse_envelope(
+        build_received_envelope(body=body, **{"from": "agentlens"})
+    )
 
     assert envelope.card.briefs == [
         CapabilityBrief("b", "B"),
@@ -394,7 +403,7 @@ def test_greet_with_briefs_has_summaries_and_no_catalog():
 
 def test_forwarding_preserves_unknown_keys():
     ext = {"zeta.new": {"b": [1, None], "a": "é"}, "agh.tomorrow": [], "acme.x": 1.5}
-    sent = make_envelope("say", ext=ext, tomorrow={"y": 1, "x": 2})
+    sent = build_received_envelope("say", ext=ext, tomorrow={"y": 1, "x": 2})
 
     forwarded = parse_envelope(dump_compact_json(sent)).to_wire()
 

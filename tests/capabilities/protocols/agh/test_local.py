@@ -5,7 +5,7 @@ import pytest
 
 from capabilities.protocols.agh.local import LocalCatalogError, read_local_catalog
 
-from .messages import make_document, make_raw_document
+from .messages import build_document, build_raw_document
 
 DOCUMENT_A = 'id = "a"\nsummary = "Does a."\noutcome = "A is done."\n'
 DOCUMENT_B = 'id = " b\\t"\nsummary = "Does b."\noutcome = "B is done."\n'
@@ -25,7 +25,7 @@ def write_and_read(tmp_path):
     return write_files_and_read_catalog
 
 
-def make_catalog(*documents, **members):
+def build_catalog(*documents, **members):
     return json.dumps({"capabilities": list(documents), **members})
 
 
@@ -57,13 +57,13 @@ def test_toml_catalog_file_is_read(write_and_read):
 
     first, second = write_and_read({"capabilities.toml": text})
 
-    assert first == make_document()
+    assert first == build_document()
     assert (second.id, second.compute_digest()[:7]) == ("b", "sha256:")
 
 
 def test_json_catalog_file_keeps_order(write_and_read):
-    catalog = make_catalog(
-        make_raw_document(id="b"), make_raw_document(id="a", requirements=["b", "a"])
+    catalog = build_catalog(
+        build_raw_document(id="b"), build_raw_document(id="a", requirements=["b", "a"])
     )
 
     second, first = write_and_read({"capabilities.json": catalog})
@@ -74,7 +74,7 @@ def test_json_catalog_file_keeps_order(write_and_read):
 
 def test_directory_is_read_in_order_of_file_names(write_and_read):
     files = {
-        f"capabilities/{name}.json": json.dumps(make_raw_document(id=f" {name} "))
+        f"capabilities/{name}.json": json.dumps(build_raw_document(id=f" {name} "))
         for name in ("b", "a.b", "a-b")
     }
 
@@ -84,7 +84,7 @@ def test_directory_is_read_in_order_of_file_names(write_and_read):
 
 
 def test_directory_of_toml_files_is_read(write_and_read):
-    assert write_and_read({"capabilities/a.toml": DOCUMENT_A}) == [make_document()]
+    assert write_and_read({"capabilities/a.toml": DOCUMENT_A}) == [build_document()]
 
 
 def test_empty_directory_is_an_empty_catalog(write_and_read, tmp_path):
@@ -106,7 +106,7 @@ def test_other_files_in_directory_are_ignored(write_and_read, tmp_path):
     (folder / "upper.TOML").write_text("?")
     (folder / "link.toml").symlink_to(folder / "notes.md")
 
-    assert write_and_read({"capabilities/a.toml": DOCUMENT_A}) == [make_document()]
+    assert write_and_read({"capabilities/a.toml": DOCUMENT_A}) == [build_document()]
 
 
 def test_toml_and_json_catalog_files_together_are_rejected(write_and_read):
@@ -131,7 +131,7 @@ def test_catalog_file_and_directory_together_are_rejected(write_and_read, name):
 def test_two_formats_in_one_directory_are_rejected(write_and_read):
     files = {
         "capabilities/a.toml": DOCUMENT_A,
-        "capabilities/b.json": json.dumps(make_raw_document(id="b")),
+        "capabilities/b.json": json.dumps(build_raw_document(id="b")),
     }
 
     message = "mixed capability file formats: a.toml, b.json"
@@ -173,30 +173,30 @@ def test_broken_symlink_to_catalog_file_is_rejected(write_and_read, tmp_path):
 @pytest.mark.parametrize(
     ("raw_document", "path"),
     [
-        (make_raw_document(digest="sha256:" + "0" * 64), "$.capabilities[0].digest"),
-        (make_raw_document(tags=["x"]), "$.capabilities[0].tags"),
-        (make_raw_document(ID="x"), "$.capabilities[0].ID"),
-        (make_raw_document(version=""), "$.capabilities[0].version"),
-        (make_raw_document(version=" \t"), "$.capabilities[0].version"),
-        (make_raw_document(version=1), "$.capabilities[0].version"),
-        (make_raw_document(summary=" "), "$.capabilities[0].summary"),
-        (make_raw_document(outcome=None), "$.capabilities[0].outcome"),
-        (make_raw_document(id=""), "$.capabilities[0].id"),
+        (build_raw_document(digest="sha256:" + "0" * 64), "$.capabilities[0].digest"),
+        (build_raw_document(tags=["x"]), "$.capabilities[0].tags"),
+        (build_raw_document(ID="x"), "$.capabilities[0].ID"),
+        (build_raw_document(version=""), "$.capabilities[0].version"),
+        (build_raw_document(version=" \t"), "$.capabilities[0].version"),
+        (build_raw_document(version=1), "$.capabilities[0].version"),
+        (build_raw_document(summary=" "), "$.capabilities[0].summary"),
+        (build_raw_document(outcome=None), "$.capabilities[0].outcome"),
+        (build_raw_document(id=""), "$.capabilities[0].id"),
         (
-            make_raw_document(requirements=["a", ""]),
+            build_raw_document(requirements=["a", ""]),
             "$.capabilities[0].requirements[1]",
         ),
         (
-            make_raw_document(requirements=["a", " a"]),
+            build_raw_document(requirements=["a", " a"]),
             "$.capabilities[0].requirements[1]",
         ),
-        (make_raw_document(examples="x"), "$.capabilities[0].examples"),
+        (build_raw_document(examples="x"), "$.capabilities[0].examples"),
         ("a", "$.capabilities[0]"),
     ],
 )
 def test_invalid_document_is_reported_with_path(write_and_read, raw_document, path):
     locations = get_locations(
-        write_and_read, {"capabilities.json": make_catalog(raw_document)}
+        write_and_read, {"capabilities.json": build_catalog(raw_document)}
     )
 
     assert locations == [("capabilities.json", path)]
@@ -222,7 +222,7 @@ def test_toml_date_or_time_is_not_a_string(write_and_read, line, path):
 
 def test_unknown_key_next_to_capabilities_is_rejected(write_and_read):
     problems = get_problems(
-        write_and_read, {"capabilities.json": make_catalog(version="1")}
+        write_and_read, {"capabilities.json": build_catalog(version="1")}
     )
 
     assert problems == [("capabilities.json", "$.version", "is not a known key")]
@@ -241,8 +241,8 @@ def test_repeated_id_after_trimming_is_rejected(write_and_read):
     problems = get_problems(
         write_and_read,
         {
-            "capabilities.json": make_catalog(
-                make_raw_document(), make_raw_document(id=" a ")
+            "capabilities.json": build_catalog(
+                build_raw_document(), build_raw_document(id=" a ")
             )
         },
     )

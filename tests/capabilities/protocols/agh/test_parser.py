@@ -11,12 +11,12 @@ from capabilities.protocols.agh.records import KINDS, AGHCapability
 from catalog.web.icons import ICONS
 
 from .messages import (
+    build_card,
+    build_document,
+    build_received_envelope,
+    build_verified_document,
     get_paths,
     load_sample,
-    make_card,
-    make_document,
-    make_envelope,
-    make_verified_document,
     parse_card,
     parse_envelope,
 )
@@ -31,7 +31,7 @@ def _register_parser():
 
 
 def try_parse_card(**members):
-    return try_parse(json.dumps(make_card(**members)).encode())
+    return try_parse(json.dumps(build_card(**members)).encode())
 
 
 def test_sample_card_is_parsed():
@@ -106,10 +106,10 @@ def test_spec_version_is_the_profile(profiles):
 @pytest.mark.parametrize(
     "document",
     [
-        make_card(),
-        make_card(peer_id=5),
-        make_card(channel="x"),
-        make_card(artifacts_supported=None),
+        build_card(),
+        build_card(peer_id=5),
+        build_card(channel="x"),
+        build_card(artifacts_supported=None),
     ],
 )
 def test_invalid_card_is_recognized_only_by_agh(document):
@@ -126,7 +126,7 @@ def test_invalid_card_is_recognized_only_by_agh(document):
         {"peer_id": "x", "capabilities": ["a"]},
         {"peer_id": "x", "profiles_supported": [], "capabilities": {}},
         {"profiles_supported": [], "capabilities": []},
-        make_envelope(),
+        build_received_envelope(),
     ],
 )
 def test_other_document_is_not_recognized_as_peer_card(document):
@@ -134,7 +134,7 @@ def test_other_document_is_not_recognized_as_peer_card(document):
 
 
 def test_connection_snippet_is_a_valid_whois():
-    raw = json.dumps(make_card(channel="builders")).encode()
+    raw = json.dumps(build_card(channel="builders")).encode()
 
     connection = get_connection(raw, "agh")
 
@@ -158,8 +158,8 @@ def test_kind_is_discoverable_and_has_an_icon():
 
 
 def test_record_keeps_the_received_document():
-    raw = make_verified_document(later=[1]) | {"summary": " Does a.\n", "version": ""}
-    document = make_document(**raw)
+    raw = build_verified_document(later=[1]) | {"summary": " Does a.\n", "version": ""}
+    document = build_document(**raw)
 
     record = AGHCapability.from_document(document)
 
@@ -191,6 +191,6 @@ def test_definition_is_the_original_card_with_its_channel():
     definition = build_definition(original, "builders")
     channel, restored = read_definition(definition, Problems())
 
-    assert definition == make_card(later=1, capabilities=[" a "], channel="builders")
+    assert definition == build_card(later=1, capabilities=[" a "], channel="builders")
     assert (channel, restored) == ("builders", original)
     assert "channel" not in restored.to_wire()

@@ -28,7 +28,7 @@ from capabilities.protocols.agh.envelopes import (
 from capabilities.protocols.agh.identifiers import normalize_text
 from capabilities.protocols.agh.members import dump_compact_json
 
-from .messages import NOW, make_envelope, parse_envelope
+from .messages import NOW, build_received_envelope, parse_envelope
 
 texts = st.text(
     st.characters(exclude_characters="\0", exclude_categories=["Cs"])
@@ -133,7 +133,7 @@ def test_catalog_survives_round_trip(raw_documents):
     exts, st.dictionaries(keys.filter(lambda key: key not in ENVELOPE_MEMBERS), values)
 )
 def test_ext_and_unknown_members_keep_their_order(ext, unknown):
-    sent = {**unknown, **make_envelope("say", ext=ext)}
+    sent = {**unknown, **build_received_envelope("say", ext=ext)}
     sent |= {f"x {key}": value for key, value in unknown.items()}
 
     received = parse_envelope(dump_compact_json(sent))

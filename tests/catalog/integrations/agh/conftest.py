@@ -1,6 +1,6 @@
 import pytest
 
-from .agh import build_document, build_greet, build_transfer, send_envelopes
+from .envelopes import build_document, build_greet, build_transfer, send_envelopes
 
 
 @pytest.fixture

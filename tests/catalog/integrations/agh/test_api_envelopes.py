@@ -10,7 +10,7 @@ from catalog.integrations.agh.models import SeenEnvelope
 from catalog.models import CatalogEntry
 from tests.api_errors import assert_error_response
 
-from .agh import (
+from .envelopes import (
     ENVELOPES_URL,
     PEERS_URL,
     SIZE_LIMIT,

@@ -7,7 +7,7 @@ import pytest
 from catalog.models import CatalogEntry, DefinitionChange, Source, Status
 from tests.api_errors import assert_error_response
 
-from .agh import (
+from .envelopes import (
     BRIEF_KEY,
     CATALOG_KEY,
     PEERS_URL,

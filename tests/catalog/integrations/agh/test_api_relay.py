@@ -13,7 +13,7 @@ from catalog.integrations.agh.models import SeenEnvelope
 from catalog.models import CatalogEntry
 from tests.capabilities.protocols.agh.test_round_trips import exts
 
-from .agh import (
+from .envelopes import (
     BRIEF_KEY,
     PEERS_URL,
     build_card,

@@ -6,7 +6,7 @@ from rest_framework.test import APIClient
 from catalog.models import CatalogEntry
 from tests.api_errors import assert_error_response
 
-from .agh import (
+from .envelopes import (
     PEERS_URL,
     WRONG_DIGEST,
     assert_rejected,

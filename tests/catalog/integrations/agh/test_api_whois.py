@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from catalog.models import CatalogEntry, Status
 
-from .agh import (
+from .envelopes import (
     BRIEF_KEY,
     CATALOG_KEY,
     SIZE_LIMIT,

@@ -6,7 +6,7 @@ import pytest
 
 from catalog.models import CatalogEntry, Status
 
-from .agh import (
+from .envelopes import (
     BRIEF_KEY,
     CATALOG_KEY,
     WRONG_DIGEST,

@@ -8,7 +8,7 @@ from django.db import connections
 from capabilities.protocols.agh.errors import EnvelopeError, ReasonCode
 from catalog.integrations.agh.directory import find_peer
 from catalog.models import CatalogEntry
-from tests.catalog.integrations.agh.agh import (
+from tests.catalog.integrations.agh.envelopes import (
     build_card,
     build_document,
     build_greet,

@@ -7,7 +7,7 @@ from catalog.health.scheduler import Prober
 from catalog.integrations.agh.directory import find_peer
 from catalog.integrations.agh.local_files import import_folder
 from catalog.models import CatalogEntry, Source, Status
-from tests.catalog.integrations.agh.agh import (
+from tests.catalog.integrations.agh.envelopes import (
     build_catalog_request_ext,
     build_document,
     build_greet,

@@ -6,7 +6,7 @@ import pytest
 
 from capabilities.protocols.agh.errors import EnvelopeError
 from catalog.integrations.agh.local_files import import_folder
-from tests.catalog.integrations.agh.agh import (
+from tests.catalog.integrations.agh.envelopes import (
     WRONG_DIGEST,
     build_card,
     build_document,

@@ -17,7 +17,7 @@ from catalog.integrations.agh.directory import find_peer
 from catalog.integrations.agh.models import SeenEnvelope
 from catalog.models import CatalogEntry
 from catalog.registration.export import export_lines, import_line
-from tests.catalog.integrations.agh.agh import (
+from tests.catalog.integrations.agh.envelopes import (
     BRIEF_KEY,
     build_card,
     build_catalog_request_ext,

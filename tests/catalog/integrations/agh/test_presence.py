@@ -12,7 +12,7 @@ from catalog.health.scheduler import Prober
 from catalog.integrations.agh.directory import find_peer
 from catalog.models import CatalogEntry, Status
 from catalog.registration.service import probe_now
-from tests.catalog.integrations.agh.agh import (
+from tests.catalog.integrations.agh.envelopes import (
     build_card,
     build_document,
     build_greet,

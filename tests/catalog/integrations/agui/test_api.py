@@ -14,7 +14,7 @@ from tests import mcp_servers
 from tests.api_errors import assert_error_response
 from tests.capabilities.protocols.agui.declarations import SAMPLES
 from tests.factories import CatalogEntryFactory, UserFactory, card_bytes, skill
-from tests.published import mcp_definition
+from tests.registered_agents import mcp_definition
 from tests.servers import LOOPBACK, never_respond, redirect, reply, run_server
 
 from .declarations import build_declaration, serve_declaration
@@ -243,11 +243,11 @@ def test_capabilities_of_mcp_server_contain_its_tools(viewer, settings):
     assert tools["items"][0]["parameters"]["properties"].keys() == {"text"}
 
 
-def test_invalid_capabilities_requests_are_rejected(viewer, client_for):
+def test_invalid_capabilities_requests_are_rejected(viewer, api_client_for_role):
     entry = CatalogEntryFactory()
 
     assert_error_response(
-        get_capabilities(client_for(None), entry), 403, "PERMISSION_DENIED"
+        get_capabilities(api_client_for_role(None), entry), 403, "PERMISSION_DENIED"
     )
     response = viewer.get("/api/v1/catalog/unknown/capabilities")
     assert_error_response(response, 404, "ENTRY_NOT_FOUND")
@@ -351,10 +351,10 @@ def test_register_accepts_or_rejects_sample(editor, name, is_accepted):
 
 @pytest.mark.django_db(transaction=True)
 def test_client_reads_same_capabilities_from_agent_and_catalog(
-    client_for, server, agentlens_url
+    api_client_for_role, server, agentlens_url
 ):
     entry = import_url(server.url("/agent"), "agui").entry
-    token = client_for("Viewer")._credentials["HTTP_AUTHORIZATION"]
+    token = api_client_for_role("Viewer")._credentials["HTTP_AUTHORIZATION"]
     catalog_url = f"{agentlens_url}/api/v1/catalog/{entry.pk}"
     with HttpAgent(server.url("/agent")) as agent_client:
         from_agent = agent_client.get_capabilities()

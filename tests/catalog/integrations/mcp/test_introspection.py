@@ -43,7 +43,7 @@ def test_introspection_reads_tools_resources_and_prompts(notebook_url):
     assert record.endpoint == notebook_url
     assert get_names(record, "mcp.tool") == ["add_note"]
     assert get_names(record, "mcp.resource") == ["note", "notes"]
-    assert get_names(record, "mcp.prompt") == ["summarise"]
+    assert get_names(record, "mcp.prompt") == ["summarize"]
 
 
 def test_introspection_reads_all_pages_until_a_cursor_repeats():

@@ -19,7 +19,7 @@ from catalog.registration.service import import_url, probe_now, register
 from tests import a2a_servers, mcp_servers, servers
 from tests.factories import UserFactory, card_bytes
 from tests.mcp_servers import answer_legacy_request
-from tests.published import mcp_definition
+from tests.registered_agents import mcp_definition
 from tests.servers import redirect, reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,7 +79,7 @@ def run_legacy_server():
 NOTEBOOK_CAPABILITIES = {
     "mcp.tool": ["add_note"],
     "mcp.resource": ["note", "notes"],
-    "mcp.prompt": ["summarise"],
+    "mcp.prompt": ["summarize"],
 }
 LIBRARY_CAPABILITIES = {
     "mcp.tool": ["tool0", "tool1", "tool2"],

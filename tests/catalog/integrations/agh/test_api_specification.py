@@ -7,7 +7,7 @@ import pytest
 
 from tests.capabilities.protocols.agh.messages import load_sample
 
-from .agh import (
+from .envelopes import (
     BRIEF_KEY,
     CATALOG_KEY,
     PEERS_URL,

@@ -85,17 +85,17 @@ def api_client_for_role(db):
 
 
 @pytest.fixture
-def viewer(api_client_for_role):
+def viewer_api(api_client_for_role):
     return api_client_for_role("Viewer")
 
 
 @pytest.fixture
-def editor(api_client_for_role):
+def editor_api(api_client_for_role):
     return api_client_for_role("Editor")
 
 
 @pytest.fixture
-def admin(api_client_for_role):
+def admin_api(api_client_for_role):
     return api_client_for_role("Admin")
 
 

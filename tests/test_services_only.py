@@ -19,5 +19,5 @@ def test_services_mark_uses_services(request):
     assert uses_services(request.node)
 
 
-def test_database_fixture_uses_services(request, viewer):
+def test_database_fixture_uses_services(request, viewer_api):
     assert uses_services(request.node)

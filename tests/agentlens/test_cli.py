@@ -289,10 +289,10 @@ def test_search_supports_terms_phrases_kind_sort_and_limit(offers):
     assert limited.stderr == "1 of 2 capabilities\n"
 
 
-def test_search_json_matches_api_items(offers, viewer):
+def test_search_json_matches_api_items(offers, viewer_api):
     lines = run_cli("search", "--json").stdout.splitlines()
 
-    items = viewer.get("/api/v1/capabilities").json()["items"]
+    items = viewer_api.get("/api/v1/capabilities").json()["items"]
     assert [json.loads(line) for line in lines] == items
 
 

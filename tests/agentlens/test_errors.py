@@ -66,23 +66,25 @@ def test_unknown_api_path_returns_404(url, method):
         ("NONSENSE", "/api/v1/stats", "GET, HEAD"),
     ],
 )
-def test_unsupported_method_returns_405_with_allow_header(admin, method, url, allow):
-    response = admin.generic(method, url)
+def test_unsupported_method_returns_405_with_allow_header(
+    admin_api, method, url, allow
+):
+    response = admin_api.generic(method, url)
 
     assert_error_response(response, 405, "METHOD_NOT_ALLOWED")
     assert response["Allow"] == allow
 
 
-def test_unsupported_content_type_returns_415(editor):
+def test_unsupported_content_type_returns_415(editor_api):
     url = f"{CATALOG}/{CatalogEntryFactory().pk}"
-    response = editor.generic("PATCH", url, b"<a/>", content_type="application/xml")
+    response = editor_api.generic("PATCH", url, b"<a/>", content_type="application/xml")
 
     body = assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
     assert "application/xml" in body["error"]
 
 
-def test_unsupported_accept_header_returns_406(viewer):
-    response = viewer.get(CATALOG, headers={"Accept": "application/xml"})
+def test_unsupported_accept_header_returns_406(viewer_api):
+    response = viewer_api.get(CATALOG, headers={"Accept": "application/xml"})
 
     assert_error_response(response, 406, "INVALID_PARAMETER")
 
@@ -95,8 +97,8 @@ def test_anonymous_request_returns_401_with_bearer_challenge(url):
     assert response["WWW-Authenticate"] == "Bearer"
 
 
-def test_request_without_permission_returns_403(viewer):
-    response = viewer.delete(f"{CATALOG}/{CatalogEntryFactory().pk}")
+def test_request_without_permission_returns_403(viewer_api):
+    response = viewer_api.delete(f"{CATALOG}/{CatalogEntryFactory().pk}")
 
     assert_error_response(response, 403, "PERMISSION_DENIED")
 
@@ -120,29 +122,31 @@ def test_write_above_rate_returns_429_for_that_user_only(api_client_for_role, se
 
 
 @pytest.mark.parametrize("method", ["patch", "delete"])
-def test_patch_and_delete_count_as_writes(admin, settings, method):
+def test_patch_and_delete_count_as_writes(admin_api, settings, method):
     settings.AGENTLENS_WRITE_RATE = 1
-    register(admin)
+    register(admin_api)
 
-    assert_error_response(getattr(admin, method)(f"{CATALOG}/x"), 429, "RATE_LIMITED")
+    assert_error_response(
+        getattr(admin_api, method)(f"{CATALOG}/x"), 429, "RATE_LIMITED"
+    )
 
 
-def test_write_rate_zero_rejects_every_write(editor, settings):
+def test_write_rate_zero_rejects_every_write(editor_api, settings):
     settings.AGENTLENS_WRITE_RATE = 0
-    response = register(editor)
+    response = register(editor_api)
 
     assert_error_response(response, 429, "RATE_LIMITED")
     assert int(response["Retry-After"]) == 60
 
 
 def test_retry_after_is_valid_when_more_writes_are_counted_than_allowed(
-    editor, settings
+    editor_api, settings
 ):
     """More writes than allowed are counted after a race or when the rate is lowered."""
     for _ in range(3):
-        register(editor)
+        register(editor_api)
     settings.AGENTLENS_WRITE_RATE = 1
-    response = register(editor)
+    response = register(editor_api)
 
     assert_error_response(response, 429, "RATE_LIMITED")
     assert 1 <= int(response["Retry-After"]) <= 60
@@ -157,10 +161,10 @@ def _failing_stats(monkeypatch):
 
 
 @pytest.fixture
-def viewer_without_exceptions(viewer):
+def viewer_without_exceptions(viewer_api):
     """Return a client that gets the error response instead of the exception."""
-    viewer.raise_request_exception = False
-    return viewer
+    viewer_api.raise_request_exception = False
+    return viewer_api
 
 
 @pytest.mark.usefixtures("_failing_stats")
@@ -197,8 +201,8 @@ def test_request_after_unhandled_exception_succeeds(viewer_without_exceptions):
     assert viewer_without_exceptions.get("/api/v1/kinds").status_code == 200
 
 
-def test_disallowed_host_returns_json_400(viewer):
-    response = viewer.get(CATALOG, headers={"Host": "evil.example"})
+def test_disallowed_host_returns_json_400(viewer_api):
+    response = viewer_api.get(CATALOG, headers={"Host": "evil.example"})
 
     assert_error_response(response, 400, "INVALID_PARAMETER")
 
@@ -211,8 +215,8 @@ def test_unknown_page_returns_html_404(client):
 
 
 @pytest.mark.parametrize("request_id", ["req_1", "a" * 64, "A.b-c_9"])
-def test_valid_request_id_of_client_is_returned(viewer, request_id):
-    response = viewer.get(f"{CATALOG}?x=1", headers={"X-Request-ID": request_id})
+def test_valid_request_id_of_client_is_returned(viewer_api, request_id):
+    response = viewer_api.get(f"{CATALOG}?x=1", headers={"X-Request-ID": request_id})
 
     assert response["X-Request-ID"] == response.json()["request_id"] == request_id
 
@@ -232,8 +236,8 @@ def test_valid_request_id_of_client_is_returned(viewer, request_id):
         "a\n",
     ],
 )
-def test_invalid_request_id_is_replaced(viewer, request_id):
-    response = viewer.get(f"{CATALOG}?x=1", HTTP_X_REQUEST_ID=request_id)
+def test_invalid_request_id_is_replaced(viewer_api, request_id):
+    response = viewer_api.get(f"{CATALOG}?x=1", HTTP_X_REQUEST_ID=request_id)
 
     new_id = response["X-Request-ID"]
     assert new_id == response.json()["request_id"]
@@ -241,8 +245,8 @@ def test_invalid_request_id_is_replaced(viewer, request_id):
     assert len(new_id) == 20
 
 
-def test_each_request_has_unique_id(viewer):
-    ids = {viewer.get(CATALOG)["X-Request-ID"] for _ in range(5)}
+def test_each_request_has_unique_id(viewer_api):
+    ids = {viewer_api.get(CATALOG)["X-Request-ID"] for _ in range(5)}
 
     assert len(ids) == 5
     assert current_request_id.get() == "-"
@@ -255,8 +259,8 @@ def test_log_record_outside_request_has_placeholder_id():
     assert record.request_id == "-"
 
 
-def test_failed_import_is_not_logged_as_server_error(editor, caplog):
-    response = editor.post(
+def test_failed_import_is_not_logged_as_server_error(editor_api, caplog):
+    response = editor_api.post(
         f"{CATALOG}/import", {"url": "http://nowhere.invalid/"}, format="json"
     )
 
@@ -264,9 +268,9 @@ def test_failed_import_is_not_logged_as_server_error(editor, caplog):
     assert "django.request" not in {record.name for record in caplog.records}
 
 
-def test_logged_error_response_has_request_id(viewer, caplog, monkeypatch):
+def test_logged_error_response_has_request_id(viewer_api, caplog, monkeypatch):
     monkeypatch.setattr(views, "is_database_available", lambda: False)
-    response = viewer.get("/readyz")
+    response = viewer_api.get("/readyz")
 
     assert response.status_code == 503
     (record,) = [log for log in caplog.records if log.name == "django.request"]
@@ -275,10 +279,10 @@ def test_logged_error_response_has_request_id(viewer, caplog, monkeypatch):
 
 
 @pytest.mark.parametrize("url", [CATALOG, "/api/v1/kinds", "/api/v1/stats"])
-def test_matching_etag_returns_304(viewer, url):
+def test_matching_etag_returns_304(viewer_api, url):
     CatalogEntryFactory()
-    first = viewer.get(url)
-    second = viewer.get(url, headers={"If-None-Match": first["ETag"]})
+    first = viewer_api.get(url)
+    second = viewer_api.get(url, headers={"If-None-Match": first["ETag"]})
 
     assert first["ETag"].startswith('W/"')
     assert first["Cache-Control"] == "private, no-cache"
@@ -287,17 +291,17 @@ def test_matching_etag_returns_304(viewer, url):
     assert second["X-Request-ID"]
 
 
-def test_outdated_etag_returns_200(viewer):
-    etag = viewer.get(CATALOG)["ETag"]
+def test_outdated_etag_returns_200(viewer_api):
+    etag = viewer_api.get(CATALOG)["ETag"]
     CatalogEntryFactory()
-    response = viewer.get(CATALOG, headers={"If-None-Match": etag})
+    response = viewer_api.get(CATALOG, headers={"If-None-Match": etag})
 
     assert (response.status_code, response.json()["total"]) == (200, 1)
     assert response["ETag"] != etag
 
 
-def test_head_returns_etag_without_body(viewer):
-    get_response, head_response = viewer.get(CATALOG), viewer.head(CATALOG)
+def test_head_returns_etag_without_body(viewer_api):
+    get_response, head_response = viewer_api.get(CATALOG), viewer_api.head(CATALOG)
 
     assert (head_response.status_code, head_response.content) == (200, b"")
     assert head_response["ETag"] == get_response["ETag"]
@@ -313,13 +317,13 @@ def test_head_returns_etag_without_body(viewer):
     ],
     ids=str,
 )
-def test_other_conditional_headers_are_ignored(viewer, header):
-    assert viewer.get(CATALOG, headers=header).json() == {"total": 0, "items": []}
+def test_other_conditional_headers_are_ignored(viewer_api, header):
+    assert viewer_api.get(CATALOG, headers=header).json() == {"total": 0, "items": []}
 
 
-def test_errors_and_writes_have_no_etag(editor):
-    assert not editor.get(f"{CATALOG}?x=1").has_header("ETag")
-    assert not register(editor).has_header("ETag")
+def test_errors_and_writes_have_no_etag(editor_api):
+    assert not editor_api.get(f"{CATALOG}?x=1").has_header("ETag")
+    assert not register(editor_api).has_header("ETag")
 
 
 def no_store_view(request):

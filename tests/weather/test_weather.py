@@ -18,10 +18,12 @@ def test_kind_of_app_is_discoverable(weather):
     assert "weather.forecast" in discoverable_kinds()
 
 
-def test_definition_is_detected_registered_and_found(weather, editor):
-    registered = editor.post("/api/v1/catalog/register", STATION, format="json")
-    matches = editor.get("/api/v1/catalog", {"q": "karkonosze", "protocol": "weather"})
-    offers = editor.get("/api/v1/catalog", {"kind": "weather.forecast"})
+def test_definition_is_detected_registered_and_found(weather, editor_api):
+    registered = editor_api.post("/api/v1/catalog/register", STATION, format="json")
+    matches = editor_api.get(
+        "/api/v1/catalog", {"q": "karkonosze", "protocol": "weather"}
+    )
+    offers = editor_api.get("/api/v1/catalog", {"kind": "weather.forecast"})
 
     assert (registered.status_code, registered.json()["protocol"]) == (201, "weather")
     assert registered.json()["capabilities"] == [
@@ -36,8 +38,8 @@ def test_definition_is_detected_registered_and_found(weather, editor):
     assert offers.json()["total"] == 1
 
 
-def test_kinds_api_lists_kind_of_app(weather, viewer):
-    items = viewer.get("/api/v1/kinds").json()["items"]
+def test_kinds_api_lists_kind_of_app(weather, viewer_api):
+    items = viewer_api.get("/api/v1/kinds").json()["items"]
 
     assert {
         "slug": "weather.forecast",
@@ -47,9 +49,9 @@ def test_kinds_api_lists_kind_of_app(weather, viewer):
     } in items
 
 
-def test_validation_errors_have_paths(weather, editor):
+def test_validation_errors_have_paths(weather, editor_api):
     invalid = STATION | {"forecasts": [{}], "address": "javascript:alert(1)"}
-    response = editor.post("/api/v1/catalog/validate", invalid, format="json")
+    response = editor_api.post("/api/v1/catalog/validate", invalid, format="json")
 
     paths = {error["path"] for error in response.json()["errors"]}
     assert {"$.forecasts[0].name", "$.address"} <= paths

@@ -123,22 +123,22 @@ INVALID_DEFINITIONS = {
 @pytest.mark.parametrize(
     "raw", INVALID_DEFINITIONS.values(), ids=INVALID_DEFINITIONS.keys()
 )
-def test_register_rejects_invalid_definition(editor, raw):
-    response = post_json(editor, raw)
+def test_register_rejects_invalid_definition(editor_api, raw):
+    response = post_json(editor_api, raw)
 
     assert response.json()["code"] in ("INVALID_DEFINITION", "PROTOCOL_NOT_DETECTED")
     body = assert_error_response(response, 422, response.json()["code"])
     assert body["details"]["errors"]
     assert not AgentType.objects.exists()
     assert not Provider.objects.exists()
-    assert_still_serving(editor)
+    assert_still_serving(editor_api)
 
 
 @pytest.mark.parametrize(
     "raw", INVALID_DEFINITIONS.values(), ids=INVALID_DEFINITIONS.keys()
 )
-def test_validate_reports_invalid_definition(viewer, raw):
-    response = post_json(viewer, raw, VALIDATE_URL)
+def test_validate_reports_invalid_definition(viewer_api, raw):
+    response = post_json(viewer_api, raw, VALIDATE_URL)
 
     assert (response.status_code, response.json()["valid"]) == (422, False)
     assert response.json()["errors"]
@@ -147,24 +147,24 @@ def test_validate_reports_invalid_definition(viewer, raw):
 
 @pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL, IMPORT_URL])
 @pytest.mark.parametrize("size", [MEGABYTE + 1, 2 * MEGABYTE])
-def test_body_over_size_limit_returns_413(editor, url, size):
+def test_body_over_size_limit_returns_413(editor_api, url, size):
     raw = SECRET.encode().ljust(size, b"x")
 
-    assert_error_response(post_json(editor, raw, url), 413, "BODY_TOO_LARGE")
+    assert_error_response(post_json(editor_api, raw, url), 413, "BODY_TOO_LARGE")
     assert not AgentType.objects.exists()
-    assert_still_serving(editor)
+    assert_still_serving(editor_api)
 
 
-def test_body_at_size_limit_is_accepted(editor):
+def test_body_at_size_limit_is_accepted(editor_api):
     raw = card_bytes().ljust(MEGABYTE)
 
-    assert post_json(editor, raw).status_code == 201
+    assert post_json(editor_api, raw).status_code == 201
     assert CatalogEntry.objects.get().agent_type.definition == raw
 
 
-def test_register_renames_skills_with_same_name_and_warns(editor):
+def test_register_renames_skills_with_same_name_and_warns(editor_api):
     skills = [skill("Translate", id=skill_id) for skill_id in ("a", "b", "c")]
-    body = post_json(editor, card_bytes(skills=skills)).json()
+    body = post_json(editor_api, card_bytes(skills=skills)).json()
 
     names = [item["name"] for item in select_capabilities(body, "a2a.skill")]
     assert names == ["Translate", "Translate (b)", "Translate (c)"]
@@ -173,9 +173,9 @@ def test_register_renames_skills_with_same_name_and_warns(editor):
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//x", "x"])
-def test_register_drops_provider_url_that_is_not_http_and_warns(editor, url):
+def test_register_drops_provider_url_that_is_not_http_and_warns(editor_api, url):
     provider = {"organization": "Acme", "url": url}
-    body = post_json(editor, card_bytes(provider=provider)).json()
+    body = post_json(editor_api, card_bytes(provider=provider)).json()
 
     assert body["provider"]["url"] == ""
     assert [warning["path"] for warning in body["warnings"]] == ["$.provider.url"]
@@ -193,21 +193,21 @@ def test_register_drops_provider_url_that_is_not_http_and_warns(editor, url):
         "ﷺ" * 300,
     ],
 )
-def test_register_stores_unusual_names_unchanged(editor, text):
+def test_register_stores_unusual_names_unchanged(editor_api, text):
     raw = card_bytes(name=text, skills=[skill(text)])
-    body = post_json(editor, raw).json()
+    body = post_json(editor_api, raw).json()
 
-    stored = editor.get(f"{CATALOG_URL}/{body['id']}").json()
+    stored = editor_api.get(f"{CATALOG_URL}/{body['id']}").json()
     assert stored["display_name"] == text
     names = [item["name"] for item in select_capabilities(stored, "a2a.skill")]
     assert names == [text]
 
 
-def test_register_stores_large_numbers_unchanged(editor):
+def test_register_stores_large_numbers_unchanged(editor_api):
     schema = {"type": "object", "maximum": 10**4000, "minimum": -1.5}
     tool = {"name": "t", "inputSchema": schema}
     raw = json.dumps({"name": "x", "version": "1", "tools": [tool]}).encode()
-    entry = post_json(editor, raw, f"{REGISTER_URL}?protocol=mcp").json()
+    entry = post_json(editor_api, raw, f"{REGISTER_URL}?protocol=mcp").json()
 
     [stored_tool] = select_capabilities(entry, "mcp.tool")
     assert stored_tool["inputSchema"] == schema
@@ -277,29 +277,31 @@ def to_bytes(body) -> bytes:
 
 
 @pytest.mark.parametrize("body", INVALID_PATCHES.values(), ids=INVALID_PATCHES.keys())
-def test_patch_rejects_invalid_body_and_changes_nothing(editor, body):
+def test_patch_rejects_invalid_body_and_changes_nothing(editor_api, body):
     url = entry_url(CatalogEntryFactory())
-    before = editor.get(url).content
+    before = editor_api.get(url).content
     raw = to_bytes(body)
-    response = patch_json(editor, url, raw)
+    response = patch_json(editor_api, url, raw)
 
     assert_error_response(response, 400, "INVALID_BODY")
     assert len(response.content) < 10_000
-    assert editor.get(url).content == before
+    assert editor_api.get(url).content == before
 
 
-def test_patch_over_size_limit_returns_413(editor):
+def test_patch_over_size_limit_returns_413(editor_api):
     url = entry_url(CatalogEntryFactory())
     raw = json.dumps({"description": SECRET.ljust(2 * MEGABYTE)}).encode()
-    response = patch_json(editor, url, raw)
+    response = patch_json(editor_api, url, raw)
 
     assert_error_response(response, 413, "BODY_TOO_LARGE")
 
 
-def test_patch_error_names_the_invalid_member(editor):
+def test_patch_error_names_the_invalid_member(editor_api):
     url = entry_url(CatalogEntryFactory())
-    invalid_value = editor.patch(url, {"status": "offline"}, format="json").json()
-    unknown_member = editor.patch(url, {"validity": {"form": 1}}, format="json").json()
+    invalid_value = editor_api.patch(url, {"status": "offline"}, format="json").json()
+    unknown_member = editor_api.patch(
+        url, {"validity": {"form": 1}}, format="json"
+    ).json()
 
     assert list(invalid_value["details"]["errors"]) == ["status"]
     assert unknown_member["details"] == {"members": ["validity.form"]}
@@ -328,8 +330,8 @@ INVALID_IMPORTS = {
 @pytest.mark.parametrize(
     ("body", "code"), INVALID_IMPORTS.values(), ids=INVALID_IMPORTS.keys()
 )
-def test_import_rejects_invalid_body_or_url(editor, body, code):
-    response = editor.post(IMPORT_URL, body, format="json")
+def test_import_rejects_invalid_body_or_url(editor_api, body, code):
+    response = editor_api.post(IMPORT_URL, body, format="json")
 
     assert_error_response(response, 400, code)
     assert not AgentType.objects.exists()
@@ -392,13 +394,15 @@ INVALID_QUERIES = [
     INVALID_QUERIES,
     ids=[query[:40] for query, _ in INVALID_QUERIES],
 )
-def test_catalog_list_rejects_invalid_parameter_and_names_it(viewer, query, parameter):
+def test_catalog_list_rejects_invalid_parameter_and_names_it(
+    viewer_api, query, parameter
+):
     CatalogEntryFactory()
-    response = viewer.get(f"{CATALOG_URL}?{query}")
+    response = viewer_api.get(f"{CATALOG_URL}?{query}")
 
     body = assert_error_response(response, 400, "INVALID_PARAMETER")
     assert body["details"] == {"parameter": parameter}
-    assert_still_serving(viewer)
+    assert_still_serving(viewer_api)
 
 
 @pytest.mark.parametrize(
@@ -418,38 +422,42 @@ def test_catalog_list_rejects_invalid_parameter_and_names_it(viewer, query, para
     ],
     ids=lambda query: query[:30],
 )
-def test_list_accepts_unusual_parameter(viewer, query):
-    assert viewer.get(f"{CATALOG_URL}?{query}").status_code == 200
+def test_list_accepts_unusual_parameter(viewer_api, query):
+    assert viewer_api.get(f"{CATALOG_URL}?{query}").status_code == 200
 
 
-def test_list_rejects_more_than_thousand_parameters(viewer, caplog):
+def test_list_rejects_more_than_thousand_parameters(viewer_api, caplog):
     query = "&".join(["feature=x"] * 1_001)
-    response = viewer.get(f"{CATALOG_URL}?{query}")
+    response = viewer_api.get(f"{CATALOG_URL}?{query}")
     # Django logs the exception that its limit raises.
     caplog.clear()
 
     assert_error_response(response, 400, "INVALID_PARAMETER")
-    assert_still_serving(viewer)
+    assert_still_serving(viewer_api)
 
 
 @pytest.mark.parametrize(
     "path", ["?limit=1", "/card?limit=1", "/versions?limit=0", "/versions?q=x"]
 )
-def test_entry_endpoint_rejects_invalid_parameter(viewer, path):
-    response = viewer.get(f"{entry_url(CatalogEntryFactory())}{path}")
+def test_entry_endpoint_rejects_invalid_parameter(viewer_api, path):
+    response = viewer_api.get(f"{entry_url(CatalogEntryFactory())}{path}")
 
     assert_error_response(response, 400, "INVALID_PARAMETER")
 
 
 @pytest.mark.parametrize("url", ["/api/v1/kinds?q=x", "/api/v1/stats?limit=1"])
-def test_kinds_and_stats_reject_parameters_they_do_not_take(viewer, url):
-    assert_error_response(viewer.get(url), 400, "INVALID_PARAMETER")
+def test_kinds_and_stats_reject_parameters_they_do_not_take(viewer_api, url):
+    assert_error_response(viewer_api.get(url), 400, "INVALID_PARAMETER")
 
 
-def test_writes_reject_query_parameters(admin):
+def test_writes_reject_query_parameters(admin_api):
     url = f"{entry_url(CatalogEntryFactory())}?force=1"
 
-    for response in (admin.patch(url), admin.delete(url), post_json(admin, b"{}", url)):
+    for response in (
+        admin_api.patch(url),
+        admin_api.delete(url),
+        post_json(admin_api, b"{}", url),
+    ):
         assert response.status_code in (400, 405)
     assert CatalogEntry.objects.exists()
 
@@ -476,13 +484,13 @@ INVALID_CREDENTIALS = [
 @pytest.mark.parametrize(
     "header", INVALID_CREDENTIALS, ids=lambda header: ascii(header)[:30]
 )
-def test_read_with_invalid_credential_returns_401(header, viewer):
+def test_read_with_invalid_credential_returns_401(header, viewer_api):
     client = APIClient()
     response = client.get(CATALOG_URL, HTTP_AUTHORIZATION=header)
 
     assert_error_response(response, 401, "NOT_AUTHENTICATED")
     assert response["WWW-Authenticate"] == "Bearer"
-    assert_still_serving(viewer)
+    assert_still_serving(viewer_api)
 
 
 @pytest.mark.parametrize(
@@ -519,6 +527,6 @@ def test_register_with_invalid_credential_returns_401(header):
     ],
     ids=lambda value: value[:30],
 )
-def test_entry_with_invalid_id_returns_404(viewer, pk, code):
-    assert_error_response(viewer.get(f"{CATALOG_URL}/{pk}"), 404, code)
-    assert_still_serving(viewer)
+def test_entry_with_invalid_id_returns_404(viewer_api, pk, code):
+    assert_error_response(viewer_api.get(f"{CATALOG_URL}/{pk}"), 404, code)
+    assert_still_serving(viewer_api)

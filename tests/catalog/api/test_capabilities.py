@@ -84,11 +84,11 @@ def detail_url(name: str, kind="a2a.skill") -> str:
     return f"{LIST_URL}/{quote(f'{kind}::{name}', safe='')}"
 
 
-def test_list_without_parameters_returns_all_sorted_by_name(viewer):
+def test_list_without_parameters_returns_all_sorted_by_name(viewer_api):
     entry = CatalogEntryFactory()
     for name in ("cherry", "Apple", "banana"):
         add_capability(entry, name)
-    response = viewer.get(LIST_URL)
+    response = viewer_api.get(LIST_URL)
 
     assert response.status_code == 200
     assert set(response.json()) == {"total", "items"}
@@ -96,7 +96,7 @@ def test_list_without_parameters_returns_all_sorted_by_name(viewer):
     assert names == ["Apple", "banana", "cherry"]
 
 
-def test_listed_item_has_the_specified_members(viewer):
+def test_listed_item_has_the_specified_members(viewer_api):
     entry = CatalogEntryFactory(
         display_name="Translation Agent",
         latency_ms=142,
@@ -115,7 +115,7 @@ def test_listed_item_has_the_specified_members(viewer):
         entry, "Translate EN-DE", description=description, properties=properties
     )
 
-    assert viewer.get(LIST_URL).json() == {
+    assert viewer_api.get(LIST_URL).json() == {
         "total": 1,
         "items": [
             {
@@ -137,7 +137,7 @@ def test_listed_item_has_the_specified_members(viewer):
     }
 
 
-def test_listed_item_has_null_for_unknown_values(viewer):
+def test_listed_item_has_null_for_unknown_values(viewer_api):
     entry = CatalogEntryFactory(
         status=Status.DEGRADED,
         agent_type__protocol="mcp",
@@ -147,7 +147,7 @@ def test_listed_item_has_null_for_unknown_values(viewer):
     add_capability(
         entry, "search_documents", kind="mcp.tool", properties={"title": "x"}
     )
-    item = viewer.get(LIST_URL).json()["items"][0]
+    item = viewer_api.get(LIST_URL).json()["items"][0]
 
     assert set(item) == ITEM_MEMBERS
     unknown = ("tags", "input_modes", "output_modes", "provider_org", "provider_url")
@@ -156,29 +156,31 @@ def test_listed_item_has_null_for_unknown_values(viewer):
     assert item["status"] == item["health_state"] == "degraded"
 
 
-def test_listed_item_has_null_for_missing_provider_url(viewer):
+def test_listed_item_has_null_for_missing_provider_url(viewer_api):
     add_capability(CatalogEntryFactory(agent_type__provider__url=""), "Translate")
 
-    assert viewer.get(LIST_URL).json()["items"][0]["provider_url"] is None
+    assert viewer_api.get(LIST_URL).json()["items"][0]["provider_url"] is None
 
 
-def test_list_combines_search_filter_sort_and_page(viewer):
+def test_list_combines_search_filter_sort_and_page(viewer_api):
     entry = CatalogEntryFactory()
     for n in range(5):
         add_capability(entry, f"Translate {n}")
         add_capability(entry, f"Translate {n}", kind="mcp.tool")
     filters = {"q": "TRANSLATE", "kind": "mcp.tool", "sort": "agentName_asc"}
-    body = viewer.get(LIST_URL, filters | {"limit": 2, "offset": 2}).json()
+    body = viewer_api.get(LIST_URL, filters | {"limit": 2, "offset": 2}).json()
 
     assert body["total"] == 5
     assert [item["name"] for item in body["items"]] == ["Translate 2", "Translate 3"]
     assert {item["kind"] for item in body["items"]} == {"mcp.tool"}
 
 
-def test_list_ignores_empty_parameters(viewer):
+def test_list_ignores_empty_parameters(viewer_api):
     add_capability(CatalogEntryFactory(), "Translate")
 
-    assert viewer.get(f"{LIST_URL}?q=&kind=&sort=&limit=&offset=").json()["total"] == 1
+    assert (
+        viewer_api.get(f"{LIST_URL}?q=&kind=&sort=&limit=&offset=").json()["total"] == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -205,36 +207,36 @@ def test_list_ignores_empty_parameters(viewer):
     ],
 )
 def test_capability_list_rejects_invalid_parameter_and_names_it(
-    viewer, query, parameter
+    viewer_api, query, parameter
 ):
-    response = viewer.get(f"{LIST_URL}?{query}")
+    response = viewer_api.get(f"{LIST_URL}?{query}")
 
     body = assert_error_response(response, 400, "INVALID_PARAMETER")
     assert body["details"] == {"parameter": parameter}
 
 
-def test_list_returns_50_items_by_default_and_200_at_most(viewer):
+def test_list_returns_50_items_by_default_and_200_at_most(viewer_api):
     entry = CatalogEntryFactory()
     for n in range(201):
         CapabilityFactory(agent_type=entry.agent_type, name=f"{n:03}")
     index_entries(CatalogEntry.objects.all())
 
-    assert len(viewer.get(LIST_URL).json()["items"]) == 50
-    assert len(viewer.get(f"{LIST_URL}?limit=200").json()["items"]) == 200
-    last_page = viewer.get(f"{LIST_URL}?limit=200&offset=200").json()
+    assert len(viewer_api.get(LIST_URL).json()["items"]) == 50
+    assert len(viewer_api.get(f"{LIST_URL}?limit=200").json()["items"]) == 200
+    last_page = viewer_api.get(f"{LIST_URL}?limit=200&offset=200").json()
     assert last_page["total"] == 201
     assert [item["name"] for item in last_page["items"]] == ["200"]
 
 
 @pytest.mark.parametrize("path", ["", "/", "/a2a.skill::x", "?q=x"])
-def test_skills_url_does_not_exist(viewer, path):
-    assert_error_response(viewer.get(f"/api/v1/skills{path}"), 404, "NOT_FOUND")
+def test_skills_url_does_not_exist(viewer_api, path):
+    assert_error_response(viewer_api.get(f"/api/v1/skills{path}"), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
 @pytest.mark.parametrize("url", [LIST_URL, f"{LIST_URL}/a2a.skill::x"])
-def test_write_methods_return_405(admin, method, url):
-    assert_error_response(getattr(admin, method)(url), 405, "METHOD_NOT_ALLOWED")
+def test_write_methods_return_405(admin_api, method, url):
+    assert_error_response(getattr(admin_api, method)(url), 405, "METHOD_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize("role", ["Viewer", "Editor", "Admin"])
@@ -268,15 +270,15 @@ def test_anonymous_can_read_if_setting_allows_it(settings):
     assert APIClient().get(detail_url("Translate")).status_code == 200
 
 
-def test_request_with_matching_etag_returns_304(viewer):
+def test_request_with_matching_etag_returns_304(viewer_api):
     add_capability(CatalogEntryFactory(), "Translate")
     for url in (LIST_URL, detail_url("Translate")):
-        etag = viewer.get(url)["ETag"]
+        etag = viewer_api.get(url)["ETag"]
         assert etag.startswith('W/"')
-        assert viewer.get(url, HTTP_IF_NONE_MATCH=etag).status_code == 304
+        assert viewer_api.get(url, HTTP_IF_NONE_MATCH=etag).status_code == 304
 
 
-def test_detail_has_the_specified_members(viewer):
+def test_detail_has_the_specified_members(viewer_api):
     entry = CatalogEntryFactory(
         display_name="Translation Agent",
         latency_ms=142,
@@ -294,7 +296,7 @@ def test_detail_has_the_specified_members(viewer):
         entry, "Translate EN-DE", description="Both ways", properties=properties
     )
 
-    assert viewer.get(detail_url("Translate EN-DE")).json() == {
+    assert viewer_api.get(detail_url("Translate EN-DE")).json() == {
         "capability": {"kind": "a2a.skill", "name": "Translate EN-DE"},
         "agents": [
             {
@@ -329,25 +331,25 @@ def test_detail_has_the_specified_members(viewer):
     }
 
 
-def test_detail_lists_agents_in_any_status_sorted_by_name(viewer):
+def test_detail_lists_agents_in_any_status_sorted_by_name(viewer_api):
     for name, status in zip("edcba", Status, strict=True):
         entry = CatalogEntryFactory(display_name=name, status=status)
         add_capability(entry, "Translate")
-    agents = viewer.get(detail_url("Translate")).json()["agents"]
+    agents = viewer_api.get(detail_url("Translate")).json()["agents"]
 
     assert [agent["display_name"] for agent in agents] == list("abcde")
     assert [agent["status"] for agent in agents] == list(reversed(Status.values))
     assert all(agent["health"]["state"] == agent["status"] for agent in agents)
 
 
-def test_detail_shows_each_agents_own_description_and_tags(viewer):
+def test_detail_shows_each_agents_own_description_and_tags(viewer_api):
     for n in range(2):
         entry = CatalogEntryFactory(display_name=f"Agent {n}")
         properties = {"tags": [str(n)]}
         add_capability(
             entry, "Translate", description=f"Text {n}", properties=properties
         )
-    agents = viewer.get(detail_url("Translate")).json()["agents"]
+    agents = viewer_api.get(detail_url("Translate")).json()["agents"]
 
     snippets = [agent["capability_snippet"] for agent in agents]
     assert [(item["description"], item["tags"]) for item in snippets] == [
@@ -356,15 +358,17 @@ def test_detail_shows_each_agents_own_description_and_tags(viewer):
     ]
 
 
-def test_detail_has_null_for_missing_provider(viewer):
+def test_detail_has_null_for_missing_provider(viewer_api):
     add_capability(CatalogEntryFactory(agent_type__provider=None), "Translate")
 
-    assert viewer.get(detail_url("Translate")).json()["agents"][0]["provider"] is None
+    assert (
+        viewer_api.get(detail_url("Translate")).json()["agents"][0]["provider"] is None
+    )
 
 
 @pytest.mark.parametrize("key", ["Translate", "a2a.skill", "a2a.skill:Translate", "%"])
-def test_detail_rejects_key_without_separator(viewer, key):
-    response = viewer.get(f"{LIST_URL}/{quote(key, safe='')}")
+def test_detail_rejects_key_without_separator(viewer_api, key):
+    response = viewer_api.get(f"{LIST_URL}/{quote(key, safe='')}")
 
     assert_error_response(response, 400, "INVALID_KEY")
 
@@ -372,44 +376,46 @@ def test_detail_rejects_key_without_separator(viewer, key):
 @pytest.mark.parametrize(
     "key", ["a2a.skill::Nothing", "a2a.skill::", "::Translate", "::", "x::Translate"]
 )
-def test_detail_of_capability_that_no_agent_offers_returns_404(viewer, key):
+def test_detail_of_capability_that_no_agent_offers_returns_404(viewer_api, key):
     add_capability(CatalogEntryFactory(), "Translate")
 
-    assert_error_response(viewer.get(f"{LIST_URL}/{key}"), 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(
+        viewer_api.get(f"{LIST_URL}/{key}"), 404, "CAPABILITY_NOT_FOUND"
+    )
 
 
 @pytest.mark.parametrize("name", ["translate", "TRANSLATE", "Translat", "Translate "])
-def test_detail_matches_name_exactly(viewer, name):
+def test_detail_matches_name_exactly(viewer_api, name):
     add_capability(CatalogEntryFactory(), "Translate")
 
-    assert_error_response(viewer.get(detail_url(name)), 404, "CAPABILITY_NOT_FOUND")
+    assert_error_response(viewer_api.get(detail_url(name)), 404, "CAPABILITY_NOT_FOUND")
 
 
 @pytest.mark.parametrize("key", ["x%00", "a2a.skill::x%00"])
-def test_detail_rejects_key_with_nul(viewer, key):
-    assert viewer.get(f"{LIST_URL}/{key}").status_code in (400, 404)
+def test_detail_rejects_key_with_nul(viewer_api, key):
+    assert viewer_api.get(f"{LIST_URL}/{key}").status_code in (400, 404)
 
 
-def test_detail_of_technical_kind_returns_404(viewer):
+def test_detail_of_technical_kind_returns_404(viewer_api):
     entry = register(card_bytes()).entry
     interface = entry.agent_type.capabilities.get(kind="a2a.interface")
 
-    response = viewer.get(detail_url(interface.name, interface.kind))
+    response = viewer_api.get(detail_url(interface.name, interface.kind))
     assert_error_response(response, 404, "CAPABILITY_NOT_FOUND")
 
 
-def test_detail_rejects_parameters(viewer):
+def test_detail_rejects_parameters(viewer_api):
     add_capability(CatalogEntryFactory(), "Translate")
 
-    response = viewer.get(f"{detail_url('Translate')}?q=x")
+    response = viewer_api.get(f"{detail_url('Translate')}?q=x")
     assert_error_response(response, 400, "INVALID_PARAMETER")
 
 
 @unusual_names
-def test_unusual_name_is_listed_and_found_by_its_key(viewer, name):
+def test_unusual_name_is_listed_and_found_by_its_key(viewer_api, name):
     add_capability(CatalogEntryFactory(), name)
-    listed_name = viewer.get(LIST_URL).json()["items"][0]["name"]
-    response = viewer.get(detail_url(listed_name))
+    listed_name = viewer_api.get(LIST_URL).json()["items"][0]["name"]
+    response = viewer_api.get(detail_url(listed_name))
 
     assert listed_name == name
     assert response.status_code == 200
@@ -431,33 +437,33 @@ def test_unusual_names_are_found_through_a_real_server(agentlens_url):
     assert names == {name: name for name in UNUSUAL_NAMES}
 
 
-def test_kind_of_another_app_is_listed_and_found(weather, editor):
+def test_kind_of_another_app_is_listed_and_found(weather, editor_api):
     station = {
         "station": "Śnieżka",
         "address": "https://sniezka.example.org/weather",
         "forecasts": [{"name": "Snow", "regions": ["Karkonosze"]}],
     }
-    entry = editor.post("/api/v1/catalog/register", station, format="json").json()
+    entry = editor_api.post("/api/v1/catalog/register", station, format="json").json()
     curate(CatalogEntry.objects.get(), {"status": "active"}, by=UserFactory())
     filters = {"q": "KARKONOSZE", "kind": "weather.forecast"}
-    item = editor.get(LIST_URL, filters).json()["items"][0]
+    item = editor_api.get(LIST_URL, filters).json()["items"][0]
 
     assert (item["name"], item["agent_id"]) == ("Snow", entry["id"])
     assert set(item) == ITEM_MEMBERS
-    agents = editor.get(detail_url("Snow", "weather.forecast")).json()["agents"]
+    agents = editor_api.get(detail_url("Snow", "weather.forecast")).json()["agents"]
     assert agents[0]["capability_snippet"]["regions"] == ["Karkonosze"]
 
 
-def test_kind_that_becomes_discoverable_is_found_at_once(viewer):
+def test_kind_that_becomes_discoverable_is_found_at_once(viewer_api):
     entry = register(card_bytes()).entry
     curate(entry, {"status": "active"}, by=UserFactory())
     name = entry.agent_type.capabilities.get(kind="a2a.interface").name
     discoverable_kind = replace(kinds.get("a2a.interface"), discoverable=True)
 
     with kinds.temporarily(discoverable_kind):
-        assert viewer.get(f"{LIST_URL}?kind=a2a.interface").json()["total"] == 1
-        assert viewer.get(detail_url(name, "a2a.interface")).status_code == 200
-    assert viewer.get(f"{LIST_URL}?kind=a2a.interface").status_code == 400
+        assert viewer_api.get(f"{LIST_URL}?kind=a2a.interface").json()["total"] == 1
+        assert viewer_api.get(detail_url(name, "a2a.interface")).status_code == 200
+    assert viewer_api.get(f"{LIST_URL}?kind=a2a.interface").status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -472,13 +478,13 @@ def test_kind_that_becomes_discoverable_is_found_at_once(viewer):
     ],
 )
 def test_capability_query_count_is_independent_of_number_of_agents(
-    viewer, url, expected
+    viewer_api, url, expected
 ):
     counts = []
     for count in (3, 57):
         for _ in range(count):
             add_capability(CatalogEntryFactory(), "Translate")
-        counts.append(count_queries(viewer, url))
+        counts.append(count_queries(viewer_api, url))
 
     assert counts == [expected, expected]
 

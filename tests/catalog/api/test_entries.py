@@ -21,13 +21,13 @@ HEALTH_MEMBERS = [
 ]
 
 
-def test_list_of_empty_catalog_is_empty(viewer):
-    assert viewer.get(CATALOG_URL).json() == {"total": 0, "items": []}
+def test_list_of_empty_catalog_is_empty(viewer_api):
+    assert viewer_api.get(CATALOG_URL).json() == {"total": 0, "items": []}
 
 
-def test_listed_entry_has_exactly_the_documented_members(viewer):
+def test_listed_entry_has_exactly_the_documented_members(viewer_api):
     entry = CatalogEntryFactory(offers=["a2a.skill", "mcp.tool"])
-    (item,) = viewer.get(CATALOG_URL).json()["items"]
+    (item,) = viewer_api.get(CATALOG_URL).json()["items"]
 
     assert list(item) == ENTRY_MEMBERS
     assert item["id"] == str(entry.pk)
@@ -38,9 +38,9 @@ def test_listed_entry_has_exactly_the_documented_members(viewer):
     assert list(item["health"]) == HEALTH_MEMBERS
 
 
-def test_listed_entry_without_provider_and_probes_has_default_values(viewer):
+def test_listed_entry_without_provider_and_probes_has_default_values(viewer_api):
     CatalogEntryFactory(agent_type__provider=None, agent_type__spec_version="")
-    (item,) = viewer.get(CATALOG_URL).json()["items"]
+    (item,) = viewer_api.get(CATALOG_URL).json()["items"]
 
     assert (item["provider"], item["spec_version"]) == (None, "")
     assert item["health"] == {
@@ -53,7 +53,7 @@ def test_listed_entry_without_provider_and_probes_has_default_values(viewer):
     }
 
 
-def test_listed_entry_shows_last_probe_in_utc(viewer):
+def test_listed_entry_shows_last_probe_in_utc(viewer_api):
     time = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     CatalogEntryFactory(
         status=Status.DEGRADED,
@@ -63,7 +63,7 @@ def test_listed_entry_shows_last_probe_in_utc(viewer):
         last_error="503",
         consecutive_failures=1,
     )
-    (item,) = viewer.get(CATALOG_URL).json()["items"]
+    (item,) = viewer_api.get(CATALOG_URL).json()["items"]
 
     assert item["health"] == {
         "state": "degraded",
@@ -135,8 +135,8 @@ def three_entries():
         ("kind=a2a.skill&status=active,deprecated&q=ann", ["Herald"]),
     ],
 )
-def test_list_applies_filters(viewer, query, expected):
-    assert list_names(viewer, query) == expected
+def test_list_applies_filters(viewer_api, query, expected):
+    assert list_names(viewer_api, query) == expected
 
 
 @pytest.mark.usefixtures("three_entries")
@@ -156,8 +156,8 @@ def test_list_applies_filters(viewer, query, expected):
         "offset",
     ],
 )
-def test_list_ignores_empty_parameter(viewer, parameter):
-    assert list_names(viewer, f"{parameter}=") == list_names(viewer)
+def test_list_ignores_empty_parameter(viewer_api, parameter):
+    assert list_names(viewer_api, f"{parameter}=") == list_names(viewer_api)
 
 
 # In the byte order of the normalized names, which does not depend on a locale.
@@ -178,18 +178,18 @@ SORTED_NAMES = [
 ]
 
 
-def test_list_sorts_names_alike_on_every_database(viewer):
+def test_list_sorts_names_alike_on_every_database(viewer_api):
     for name in reversed(SORTED_NAMES):
         CatalogEntryFactory(display_name=name)
 
-    assert list_names(viewer) == SORTED_NAMES
-    assert list_names(viewer, "sort=displayName_asc") == SORTED_NAMES
+    assert list_names(viewer_api) == SORTED_NAMES
+    assert list_names(viewer_api, "sort=displayName_asc") == SORTED_NAMES
 
 
 @pytest.mark.parametrize(
     "sort", ["displayName_asc", "createdAt_desc", "lastSuccessAt_desc"]
 )
-def test_list_sorts_equal_entries_by_id(viewer, sort):
+def test_list_sorts_equal_entries_by_id(viewer_api, sort):
     time = datetime(2026, 1, 1, tzinfo=UTC)
     ids = sorted(uuid4() for _ in range(10))
     for pk in reversed(ids):
@@ -197,19 +197,19 @@ def test_list_sorts_equal_entries_by_id(viewer, sort):
     CatalogEntry.objects.update(created_at=time)
 
     queries = [f"sort={sort}&limit=4&offset={offset}" for offset in (0, 4, 8)]
-    pages = [viewer.get(f"{CATALOG_URL}?{query}").json() for query in queries]
+    pages = [viewer_api.get(f"{CATALOG_URL}?{query}").json() for query in queries]
     listed_ids = [UUID(item["id"]) for page in pages for item in page["items"]]
     assert listed_ids == ids
 
 
-def test_sort_by_creation_lists_newest_first(viewer):
+def test_sort_by_creation_lists_newest_first(viewer_api):
     for name in ("First", "Second", "Third"):
         CatalogEntryFactory(display_name=name)
 
-    assert list_names(viewer, "sort=createdAt_desc") == ["Third", "Second", "First"]
+    assert list_names(viewer_api, "sort=createdAt_desc") == ["Third", "Second", "First"]
 
 
-def test_sort_by_last_success_lists_latest_first_and_never_seen_last(viewer):
+def test_sort_by_last_success_lists_latest_first_and_never_seen_last(viewer_api):
     now = datetime.now(UTC)
     CatalogEntryFactory(display_name="Never")
     for hours, name in ((3, "Third"), (1, "First"), (2, "Second")):
@@ -217,10 +217,10 @@ def test_sort_by_last_success_lists_latest_first_and_never_seen_last(viewer):
         CatalogEntryFactory(display_name=name, last_success_at=seen_at)
 
     expected = ["First", "Second", "Third", "Never"]
-    assert list_names(viewer, "sort=lastSuccessAt_desc") == expected
+    assert list_names(viewer_api, "sort=lastSuccessAt_desc") == expected
 
 
-def test_list_page_has_limited_items_and_total(viewer):
+def test_list_page_has_limited_items_and_total(viewer_api):
     expected = {
         "": 50,
         "limit=1": 1,
@@ -230,36 +230,39 @@ def test_list_page_has_limited_items_and_total(viewer):
         "offset=1000000000": 0,
     }
     CatalogEntryFactory.create_batch(60)
-    pages = {query: viewer.get(f"{CATALOG_URL}?{query}").json() for query in expected}
+    pages = {
+        query: viewer_api.get(f"{CATALOG_URL}?{query}").json() for query in expected
+    }
 
     assert {query: len(page["items"]) for query, page in pages.items()} == expected
     assert {page["total"] for page in pages.values()} == {60}
 
 
-def test_list_pages_have_no_gap_or_overlap(viewer):
+def test_list_pages_have_no_gap_or_overlap(viewer_api):
     expected = [f"Agent {n:02}" for n in range(23)]
     for name in expected:
         CatalogEntryFactory(display_name=name)
 
     pages = [
-        viewer.get(f"{CATALOG_URL}?limit=5&offset={n}").json() for n in range(0, 25, 5)
+        viewer_api.get(f"{CATALOG_URL}?limit=5&offset={n}").json()
+        for n in range(0, 25, 5)
     ]
     names = [item["display_name"] for page in pages for item in page["items"]]
     assert names == expected
 
 
-def test_list_total_counts_only_matching_entries(viewer):
+def test_list_total_counts_only_matching_entries(viewer_api):
     CatalogEntryFactory.create_batch(3, status=Status.OFFLINE)
     CatalogEntryFactory()
 
-    body = viewer.get(f"{CATALOG_URL}?status=offline&limit=1").json()
+    body = viewer_api.get(f"{CATALOG_URL}?status=offline&limit=1").json()
     assert (body["total"], len(body["items"])) == (3, 1)
 
 
-def test_search_folds_case_and_matches_special_characters_literally(viewer):
+def test_search_folds_case_and_matches_special_characters_literally(viewer_api):
     CatalogEntryFactory(display_name="Straße 50%_off")
     longest_query = search.QUERY_LIMIT * "x"
 
-    assert list_names(viewer, "q=STRASSE+%2550%25_") == []
-    assert list_names(viewer, "q=STRASSE+50%25_") == ["Straße 50%_off"]
-    assert list_names(viewer, f"q={longest_query}") == []
+    assert list_names(viewer_api, "q=STRASSE+%2550%25_") == []
+    assert list_names(viewer_api, "q=STRASSE+50%25_") == ["Straße 50%_off"]
+    assert list_names(viewer_api, f"q={longest_query}") == []

@@ -30,7 +30,7 @@ def get_snippets(client, entry, kind: str) -> dict[str, dict]:
     return {item["name"]: item for item in select_capabilities(body, kind)}
 
 
-def test_entry_is_a_flat_object_with_capabilities_and_definition(viewer):
+def test_entry_is_a_flat_object_with_capabilities_and_definition(viewer_api):
     raw = card_bytes(
         skills=[
             skill("Translate text", inputModes=["text/html"]),
@@ -38,7 +38,7 @@ def test_entry_is_a_flat_object_with_capabilities_and_definition(viewer):
         ]
     )
     entry = register(raw).entry
-    item = viewer.get(entry_url(entry)).json()
+    item = viewer_api.get(entry_url(entry)).json()
 
     detail_members = ["definition_problem", "capabilities", "raw_definition"]
     assert list(item) == [*ENTRY_MEMBERS, *detail_members]
@@ -54,11 +54,11 @@ def test_entry_is_a_flat_object_with_capabilities_and_definition(viewer):
     assert item["capability_count"] == len(item["capabilities"])
 
 
-def test_skill_has_exactly_six_members(viewer):
+def test_skill_has_exactly_six_members(viewer_api):
     full_skill = skill("Translate", inputModes=["text/html"], security=[{"key": []}])
     minimal_skill = {"id": "r", "name": "Rest"}
     entry = register(card_bytes(skills=[full_skill, minimal_skill])).entry
-    skills = get_snippets(viewer, entry, "a2a.skill")
+    skills = get_snippets(viewer_api, entry, "a2a.skill")
 
     assert list(skills["Translate"].items()) == [
         ("kind", "a2a.skill"),
@@ -78,9 +78,9 @@ def test_skill_has_exactly_six_members(viewer):
     }
 
 
-def test_capability_of_other_kind_has_its_properties_in_camel_case(viewer):
+def test_capability_of_other_kind_has_its_properties_in_camel_case(viewer_api):
     entry = register(card_bytes()).entry
-    (interface,) = get_snippets(viewer, entry, "a2a.interface").values()
+    (interface,) = get_snippets(viewer_api, entry, "a2a.interface").values()
 
     assert interface == {
         "kind": "a2a.interface",
@@ -90,17 +90,17 @@ def test_capability_of_other_kind_has_its_properties_in_camel_case(viewer):
         "binding": "JSONRPC",
         "protocolVersion": "1.0",
     }
-    streaming = get_snippets(viewer, entry, "agent.feature")["transport.streaming"]
+    streaming = get_snippets(viewer_api, entry, "agent.feature")["transport.streaming"]
     assert streaming["value"] is True
 
 
-def test_tool_has_its_schema_unchanged(viewer):
+def test_tool_has_its_schema_unchanged(viewer_api):
     schema = {"type": "object", "properties": {"snake_case": {"type": "string"}}}
     tool = {"name": "find", "title": "Find", "inputSchema": schema}
     server = {"name": "com.example/x", "version": "1", "tools": [tool]}
     entry = register(json.dumps(server).encode(), "mcp").entry
 
-    assert get_snippets(viewer, entry, "mcp.tool")["find"] == {
+    assert get_snippets(viewer_api, entry, "mcp.tool")["find"] == {
         "kind": "mcp.tool",
         "name": "find",
         "description": "",
@@ -109,7 +109,7 @@ def test_tool_has_its_schema_unchanged(viewer):
     }
 
 
-def test_property_does_not_replace_kind_name_or_description(viewer):
+def test_property_does_not_replace_kind_name_or_description(viewer_api):
     entry = CatalogEntryFactory()
     CapabilityFactory(
         agent_type=entry.agent_type,
@@ -118,7 +118,7 @@ def test_property_does_not_replace_kind_name_or_description(viewer):
         properties={"kind": "x", "name": "x", "description": "x", "key": "main"},
     )
 
-    assert get_snippets(viewer, entry, "a2a.security_scheme")["apiKey"] == {
+    assert get_snippets(viewer_api, entry, "a2a.security_scheme")["apiKey"] == {
         "kind": "a2a.security_scheme",
         "name": "apiKey",
         "description": "",
@@ -126,25 +126,25 @@ def test_property_does_not_replace_kind_name_or_description(viewer):
     }
 
 
-def test_capability_of_unregistered_kind_is_shown(viewer):
+def test_capability_of_unregistered_kind_is_shown(viewer_api):
     entry = CatalogEntryFactory(offers=["unregistered.kind"])
 
-    assert len(get_snippets(viewer, entry, "unregistered.kind")) == 1
+    assert len(get_snippets(viewer_api, entry, "unregistered.kind")) == 1
 
 
 @pytest.mark.parametrize("method", ["get", "patch", "delete"])
 @pytest.mark.parametrize(
     "pk", ["not-a-uuid", "9f1417c9-fdb1-414a-86c2-e3e26766963d", "0", "x" * 2000]
 )
-def test_unknown_entry_returns_404(admin, method, pk):
-    response = getattr(admin, method)(f"{CATALOG_URL}/{pk}")
+def test_unknown_entry_returns_404(admin_api, method, pk):
+    response = getattr(admin_api, method)(f"{CATALOG_URL}/{pk}")
 
     assert_error_response(response, 404, "ENTRY_NOT_FOUND")
 
 
 @pytest.mark.parametrize("resource", ["card", "versions"])
-def test_card_and_versions_of_unknown_entry_return_404(viewer, resource):
-    response = viewer.get(f"{CATALOG_URL}/{uuid4()}/{resource}")
+def test_card_and_versions_of_unknown_entry_return_404(viewer_api, resource):
+    response = viewer_api.get(f"{CATALOG_URL}/{uuid4()}/{resource}")
 
     assert_error_response(response, 404, "ENTRY_NOT_FOUND")
 
@@ -160,31 +160,35 @@ def test_card_and_versions_of_unknown_entry_return_404(viewer, resource):
         ({"status": "active"}, {"status": "active"}),
     ],
 )
-def test_patch_changes_field_and_returns_entry(editor, body, expected):
+def test_patch_changes_field_and_returns_entry(editor_api, body, expected):
     entry = register(card_bytes()).entry
-    response = editor.patch(entry_url(entry), body, format="json")
+    response = editor_api.patch(entry_url(entry), body, format="json")
 
     assert response.status_code == 200
     assert response.json().items() >= expected.items()
-    assert editor.get(entry_url(entry)).json() == response.json()
+    assert editor_api.get(entry_url(entry)).json() == response.json()
 
 
-def test_patch_changes_one_end_of_validity_and_keeps_the_other(editor):
+def test_patch_changes_one_end_of_validity_and_keeps_the_other(editor_api):
     entry = CatalogEntryFactory(validity_to=datetime(2027, 1, 1, tzinfo=UTC))
     body = {"validity": {"from": "2026-01-01T01:00:00+01:00"}}
-    validity = editor.patch(entry_url(entry), body, format="json").json()["validity"]
+    validity = editor_api.patch(entry_url(entry), body, format="json").json()[
+        "validity"
+    ]
 
     assert validity["from"] == "2026-01-01T00:00:00Z"
     assert validity["to"] == "2027-01-01T00:00:00Z"
     body = {"validity": {"to": None}}
-    validity = editor.patch(entry_url(entry), body, format="json").json()["validity"]
+    validity = editor_api.patch(entry_url(entry), body, format="json").json()[
+        "validity"
+    ]
     assert (validity["from"], validity["to"]) == ("2026-01-01T00:00:00Z", None)
 
 
-def test_patch_logs_reason_with_user(editor):
+def test_patch_logs_reason_with_user(editor_api):
     entry = CatalogEntryFactory()
     body = {"status": "deprecated", "reason": "Replaced"}
-    response = editor.patch(entry_url(entry), body, format="json")
+    response = editor_api.patch(entry_url(entry), body, format="json")
 
     assert "reason" not in response.json()
     log_entry = LogEntry.objects.get()
@@ -192,73 +196,73 @@ def test_patch_logs_reason_with_user(editor):
     assert log_entry.user.groups.get().name == "Editor"
 
 
-def test_empty_patch_changes_nothing(editor):
+def test_empty_patch_changes_nothing(editor_api):
     entry = CatalogEntryFactory()
-    before = editor.get(entry_url(entry)).content
+    before = editor_api.get(entry_url(entry)).content
 
-    assert editor.patch(entry_url(entry), {}, format="json").content == before
-    assert editor.patch(entry_url(entry)).content == before
+    assert editor_api.patch(entry_url(entry), {}, format="json").content == before
+    assert editor_api.patch(entry_url(entry)).content == before
 
 
-def test_patched_entry_is_found_at_once(editor):
+def test_patched_entry_is_found_at_once(editor_api):
     entry = CatalogEntryFactory(display_name="Scout")
-    editor.patch(entry_url(entry), {"categories": ["Łódź"]}, format="json")
+    editor_api.patch(entry_url(entry), {"categories": ["Łódź"]}, format="json")
 
-    assert list_names(editor, "q=ŁÓDŹ") == ["Scout"]
-    assert list_names(editor, "category=łódź") == ["Scout"]
+    assert list_names(editor_api, "q=ŁÓDŹ") == ["Scout"]
+    assert list_names(editor_api, "category=łódź") == ["Scout"]
 
 
-def test_delete_removes_every_version_and_keeps_provider(admin):
+def test_delete_removes_every_version_and_keeps_provider(admin_api):
     register(card_bytes(version="1.0.0"))
     entry = register(card_bytes(version="2.0.0")).entry
-    response = admin.delete(entry_url(entry))
+    response = admin_api.delete(entry_url(entry))
 
     assert (response.status_code, response.content) == (204, b"")
     assert not AgentType.objects.exists()
     assert not EntryText.objects.exists()
     assert Provider.objects.exists()
-    assert_error_response(admin.get(entry_url(entry)), 404, "ENTRY_NOT_FOUND")
-    assert_error_response(admin.delete(entry_url(entry)), 404, "ENTRY_NOT_FOUND")
+    assert_error_response(admin_api.get(entry_url(entry)), 404, "ENTRY_NOT_FOUND")
+    assert_error_response(admin_api.delete(entry_url(entry)), 404, "ENTRY_NOT_FOUND")
 
 
-def test_deleted_agent_can_be_registered_again(admin):
+def test_deleted_agent_can_be_registered_again(admin_api):
     first = register(card_bytes()).entry
-    admin.delete(entry_url(first))
+    admin_api.delete(entry_url(first))
 
     assert register(card_bytes()).entry.pk != first.pk
 
 
-def test_card_is_returned_byte_for_byte(viewer):
+def test_card_is_returned_byte_for_byte(viewer_api):
     card = card_bytes(note="<script>ł</script>")
     raw = b"\xef\xbb\xbf\n" + card.replace(b", ", b" , ")
     entry = register(raw).entry
-    response = viewer.get(entry_url(entry, "card"))
+    response = viewer_api.get(entry_url(entry, "card"))
 
     assert response.content == raw
     assert response["Content-Type"] == "application/json"
     assert response["X-Content-Type-Options"] == "nosniff"
 
 
-def test_card_with_matching_etag_returns_304(viewer):
+def test_card_with_matching_etag_returns_304(viewer_api):
     entry = register(card_bytes()).entry
     url = entry_url(entry, "card")
-    etag = viewer.get(url)["ETag"]
+    etag = viewer_api.get(url)["ETag"]
     headers = {"If-None-Match": etag}
-    response = viewer.get(url, headers=headers)
+    response = viewer_api.get(url, headers=headers)
 
     assert etag.startswith('W/"')
     assert (response.status_code, response.content) == (304, b"")
     assert response["ETag"] == etag
     new_card = card_bytes(version="2.0.0")
     register(new_card)
-    response = viewer.get(url, headers=headers)
+    response = viewer_api.get(url, headers=headers)
     assert (response.status_code, response.content) == (200, new_card)
 
 
-def test_versions_are_listed_newest_first(viewer):
+def test_versions_are_listed_newest_first(viewer_api):
     register(card_bytes(version="1.0.0", skills=[skill("Old")]))
     entry = register(card_bytes(version="2.0.0", skills=[skill("New")])).entry
-    body = viewer.get(entry_url(entry, "versions")).json()
+    body = viewer_api.get(entry_url(entry, "versions")).json()
 
     newest, oldest = body["items"]
     assert body["total"] == 2
@@ -277,10 +281,10 @@ def test_versions_are_listed_newest_first(viewer):
     assert newest["capability_count"] == entry.agent_type.capabilities.count()
 
 
-def test_version_lists_its_changes(viewer):
+def test_version_lists_its_changes(viewer_api):
     register(card_bytes(version="1.0.0", skills=[skill("Old")]))
     entry = register(card_bytes(version="2.0.0", skills=[skill("New")])).entry
-    newest, oldest = viewer.get(entry_url(entry, "versions")).json()["items"]
+    newest, oldest = viewer_api.get(entry_url(entry, "versions")).json()["items"]
 
     (change,) = newest["changes"]
     assert change["previous_version"] == "1.0.0"
@@ -292,10 +296,10 @@ def test_version_lists_its_changes(viewer):
     assert oldest["changes"] == []
 
 
-def test_versions_are_paginated(viewer):
+def test_versions_are_paginated(viewer_api):
     for n in range(5):
         entry = register(card_bytes(version=f"{n}")).entry
-    body = viewer.get(entry_url(entry, "versions") + "?limit=2&offset=3").json()
+    body = viewer_api.get(entry_url(entry, "versions") + "?limit=2&offset=3").json()
 
     assert body["total"] == 5
     assert [item["version"] for item in body["items"]] == ["1", "0"]

@@ -16,8 +16,8 @@ def post_import(client, url, **members):
     return client.post(IMPORT_URL, {"url": url, **members}, format="json")
 
 
-def test_import_of_new_agent_creates_entry_and_returns_its_url(editor, card_server):
-    response = post_import(editor, card_server.url("/card"))
+def test_import_of_new_agent_creates_entry_and_returns_its_url(editor_api, card_server):
+    response = post_import(editor_api, card_server.url("/card"))
 
     entry = CatalogEntry.objects.get()
     assert response.status_code == 201
@@ -27,12 +27,12 @@ def test_import_of_new_agent_creates_entry_and_returns_its_url(editor, card_serv
     assert body["source"] == "import"
 
 
-def test_import_of_registered_agent_updates_it_if_changed(editor, card_server):
-    post_import(editor, card_server.url("/card"))
-    unchanged = post_import(editor, card_server.url("/card"))
+def test_import_of_registered_agent_updates_it_if_changed(editor_api, card_server):
+    post_import(editor_api, card_server.url("/card"))
+    unchanged = post_import(editor_api, card_server.url("/card"))
     skills = [skill(), skill("Summarize")]
     card_server.routes["/card"] = reply(body=card_bytes(skills=skills))
-    updated = post_import(editor, card_server.url("/card"))
+    updated = post_import(editor_api, card_server.url("/card"))
 
     assert (unchanged.status_code, unchanged.json()["outcome"]) == (200, "unchanged")
     assert (updated.status_code, updated.json()["outcome"]) == (200, "updated")
@@ -40,11 +40,13 @@ def test_import_of_registered_agent_updates_it_if_changed(editor, card_server):
     assert updated.json()["changes"]["added"] == added
 
 
-def test_import_introspects_mcp_server_with_authorization_header(editor, card_server):
+def test_import_introspects_mcp_server_with_authorization_header(
+    editor_api, card_server
+):
     card_server.routes["/mcp"] = mcp_servers.answer_authorized_request
     url = card_server.url("/mcp")
-    unauthorized = post_import(editor, url)
-    authorized = post_import(editor, url, authorization="Bearer sesame")
+    unauthorized = post_import(editor_api, url)
+    authorized = post_import(editor_api, url, authorization="Bearer sesame")
 
     assert_error_response(unauthorized, 502, "FETCH_FAILED")
     assert authorized.status_code == 201
@@ -53,16 +55,16 @@ def test_import_introspects_mcp_server_with_authorization_header(editor, card_se
 
 
 @pytest.mark.parametrize("header", ["Bearer a\r\nX: y", "Bearer ä", "a\tb", "a\x00"])
-def test_import_rejects_invalid_authorization_header(editor, card_server, header):
-    response = post_import(editor, card_server.url("/mcp"), authorization=header)
+def test_import_rejects_invalid_authorization_header(editor_api, card_server, header):
+    response = post_import(editor_api, card_server.url("/mcp"), authorization=header)
 
     assert_error_response(response, 400, "INVALID_BODY")
     assert card_server.requests == []
 
 
-def test_import_from_host_url_tries_well_known_paths(editor, card_server):
+def test_import_from_host_url_tries_well_known_paths(editor_api, card_server):
     card_server.routes["/.well-known/agent-card.json"] = reply(body=card_bytes())
-    response = post_import(editor, card_server.url(), protocol="a2a")
+    response = post_import(editor_api, card_server.url(), protocol="a2a")
 
     assert response.status_code == 201
 
@@ -80,13 +82,13 @@ def test_import_from_host_url_tries_well_known_paths(editor, card_server):
         "http://2852039166/",
     ],
 )
-def test_import_rejects_url_that_is_not_public_http(url, editor):
-    assert_error_response(post_import(editor, url), 400, "URL_NOT_ALLOWED")
+def test_import_rejects_url_that_is_not_public_http(url, editor_api):
+    assert_error_response(post_import(editor_api, url), 400, "URL_NOT_ALLOWED")
 
 
-def test_import_rejects_redirect_to_private_address(editor, card_server):
+def test_import_rejects_redirect_to_private_address(editor_api, card_server):
     card_server.routes["/card"] = redirect("http://169.254.169.254/hidden")
-    response = post_import(editor, card_server.url("/card"))
+    response = post_import(editor_api, card_server.url("/card"))
 
     body = assert_error_response(response, 400, "URL_NOT_ALLOWED")
     assert "hidden" not in str(body)
@@ -113,8 +115,8 @@ def test_import_rejects_redirect_to_private_address(editor, card_server):
         "http://agent.example",
     ],
 )
-def test_import_rejects_body_with_invalid_members(body, editor):
-    response = editor.post(IMPORT_URL, body, format="json")
+def test_import_rejects_body_with_invalid_members(body, editor_api):
+    response = editor_api.post(IMPORT_URL, body, format="json")
 
     assert_error_response(response, 400, "INVALID_BODY")
 
@@ -122,16 +124,18 @@ def test_import_rejects_body_with_invalid_members(body, editor):
 @pytest.mark.parametrize(
     "body", ["", "{", "\ufffe", '{"url": "\\ud800"}', "[[[[", "NaN"]
 )
-def test_import_rejects_body_that_is_not_json(body, editor):
-    response = editor.post(IMPORT_URL, body, content_type="application/json")
+def test_import_rejects_body_that_is_not_json(body, editor_api):
+    response = editor_api.post(IMPORT_URL, body, content_type="application/json")
 
     assert_error_response(response, 400, "INVALID_BODY")
 
 
-def test_import_reports_every_error_of_definition_with_its_path(editor, card_server):
+def test_import_reports_every_error_of_definition_with_its_path(
+    editor_api, card_server
+):
     invalid = card_bytes(name="", skills=[skill(""), 5])
     card_server.routes["/card"] = reply(body=invalid)
-    response = post_import(editor, card_server.url("/card"))
+    response = post_import(editor_api, card_server.url("/card"))
 
     details = assert_error_response(response, 422, "INVALID_DEFINITION")["details"]
     assert details["protocol"] == "a2a"
@@ -140,31 +144,33 @@ def test_import_reports_every_error_of_definition_with_its_path(editor, card_ser
     assert not CatalogEntry.objects.exists()
 
 
-def test_import_of_document_without_known_protocol_shows_message(editor, card_server):
+def test_import_of_document_without_known_protocol_shows_message(
+    editor_api, card_server
+):
     card_server.routes["/card"] = reply(body=b'{"hello": "world"}')
-    response = post_import(editor, card_server.url("/card"))
+    response = post_import(editor_api, card_server.url("/card"))
 
     body = assert_error_response(response, 422, "PROTOCOL_NOT_DETECTED")
     assert [error["path"] for error in body["details"]["errors"]] == ["$"]
 
 
-def test_failed_fetch_does_not_reveal_path_of_url(editor, card_server):
-    response = post_import(editor, card_server.url("/hidden?token=hidden"))
+def test_failed_fetch_does_not_reveal_path_of_url(editor_api, card_server):
+    response = post_import(editor_api, card_server.url("/hidden?token=hidden"))
 
     body = assert_error_response(response, 502, "FETCH_FAILED")
     assert body["error"] == "127.0.0.1 returned HTTP 404"
 
 
-def test_import_from_unresponsive_host_returns_504(editor, card_server, settings):
+def test_import_from_unresponsive_host_returns_504(editor_api, card_server, settings):
     settings.AGENTLENS_FETCH_TIMEOUT = 0.3
     card_server.routes["/card"] = never_respond
-    response = post_import(editor, card_server.url("/card"))
+    response = post_import(editor_api, card_server.url("/card"))
 
     assert_error_response(response, 504, "FETCH_TIMEOUT")
 
 
-def test_import_by_viewer_returns_403(viewer, card_server):
-    response = post_import(viewer, card_server.url("/card"))
+def test_import_by_viewer_returns_403(viewer_api, card_server):
+    response = post_import(viewer_api, card_server.url("/card"))
 
     assert_error_response(response, 403, "PERMISSION_DENIED")
     assert card_server.requests == []

@@ -10,8 +10,8 @@ KINDS_URL = "/api/v1/kinds"
 STATS_URL = "/api/v1/stats"
 
 
-def test_kinds_lists_all_registered_kinds(viewer):
-    body = viewer.get(KINDS_URL).json()
+def test_kinds_lists_all_registered_kinds(viewer_api):
+    body = viewer_api.get(KINDS_URL).json()
 
     assert body["total"] == len(body["items"]) >= 9
     assert body["items"][0] == {
@@ -25,14 +25,14 @@ def test_kinds_lists_all_registered_kinds(viewer):
     assert discoverable["a2a.interface"] is False
 
 
-def test_kinds_are_paginated(viewer):
-    all_kinds = viewer.get(KINDS_URL).json()
-    page = viewer.get(f"{KINDS_URL}?limit=2&offset=1").json()
+def test_kinds_are_paginated(viewer_api):
+    all_kinds = viewer_api.get(KINDS_URL).json()
+    page = viewer_api.get(f"{KINDS_URL}?limit=2&offset=1").json()
 
     assert page == {"total": all_kinds["total"], "items": all_kinds["items"][1:3]}
 
 
-def test_stats_count_by_status_protocol_source_and_kind(viewer):
+def test_stats_count_by_status_protocol_source_and_kind(viewer_api):
     CatalogEntryFactory(offers=["a2a.skill", "agent.feature"])
     CatalogEntryFactory(
         agent_type__protocol="mcp",
@@ -43,7 +43,7 @@ def test_stats_count_by_status_protocol_source_and_kind(viewer):
     CatalogEntryFactory(
         status=Status.DEPRECATED, source=Source.DEMO, offers=["a2a.skill"]
     )
-    stats = viewer.get(STATS_URL).json()
+    stats = viewer_api.get(STATS_URL).json()
 
     assert stats == {
         "total": 3,
@@ -60,9 +60,9 @@ def test_stats_count_by_status_protocol_source_and_kind(viewer):
     }
 
 
-def test_stats_count_only_current_versions(viewer):
+def test_stats_count_only_current_versions(viewer_api):
     register(card_bytes(version="1", skills=[skill("a"), skill("b")]))
     register(card_bytes(version="2", skills=[skill("a")]))
 
-    stats = viewer.get(STATS_URL).json()
+    stats = viewer_api.get(STATS_URL).json()
     assert (stats["total"], stats["kind"]["a2a.skill"]) == (1, 1)

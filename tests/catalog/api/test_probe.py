@@ -22,8 +22,8 @@ def post_probe(client, entry):
     return client.post(entry_url(entry, "probe"))
 
 
-def test_probe_returns_outcome_and_new_health(editor, running_entry):
-    response = post_probe(editor, running_entry)
+def test_probe_returns_outcome_and_new_health(editor_api, running_entry):
+    response = post_probe(editor_api, running_entry)
 
     assert response.status_code == 200
     body = response.json()
@@ -32,16 +32,16 @@ def test_probe_returns_outcome_and_new_health(editor, running_entry):
     assert CatalogEntry.objects.get().status == Status.ACTIVE
 
 
-def test_capabilities_of_probed_agent_are_found_at_once(editor, running_entry):
-    assert editor.get("/api/v1/capabilities").json()["total"] == 0
-    post_probe(editor, running_entry)
+def test_capabilities_of_probed_agent_are_found_at_once(editor_api, running_entry):
+    assert editor_api.get("/api/v1/capabilities").json()["total"] == 0
+    post_probe(editor_api, running_entry)
 
-    assert editor.get("/api/v1/capabilities").json()["total"] == 1
+    assert editor_api.get("/api/v1/capabilities").json()["total"] == 1
 
 
-def test_second_probe_within_five_seconds_returns_429(editor, running_entry):
-    post_probe(editor, running_entry)
-    response = post_probe(editor, running_entry)
+def test_second_probe_within_five_seconds_returns_429(editor_api, running_entry):
+    post_probe(editor_api, running_entry)
+    response = post_probe(editor_api, running_entry)
 
     assert_error_response(response, 429, "RATE_LIMITED")
     assert 1 <= int(response["Retry-After"]) <= 5
@@ -70,24 +70,24 @@ def test_entry_claimed_for_probe_is_not_claimed_by_scheduler(running_entry):
 
 
 def test_probe_returns_429_and_changes_nothing_if_all_fetch_slots_are_taken(
-    editor, running_entry, monkeypatch
+    editor_api, running_entry, monkeypatch
 ):
     slots = BoundedSemaphore(1)
     monkeypatch.setattr(service, "get_fetch_slots", lambda: slots)
     before = CatalogEntry.objects.values().get()
     with slots:
-        response = post_probe(editor, running_entry)
+        response = post_probe(editor_api, running_entry)
 
     assert_error_response(response, 429, "RATE_LIMITED")
     assert response["Retry-After"] == "1"
     assert CatalogEntry.objects.values().get() == before
-    assert post_probe(editor, running_entry).status_code == 200
+    assert post_probe(editor_api, running_entry).status_code == 200
 
 
 @pytest.mark.parametrize("body", [b"{bad", b'{"timeout": 5}', b"[]"])
-def test_probe_rejects_body(editor, running_entry, body):
+def test_probe_rejects_body(editor_api, running_entry, body):
     url = entry_url(running_entry, "probe")
-    response = editor.generic("POST", url, body, content_type="application/json")
+    response = editor_api.generic("POST", url, body, content_type="application/json")
 
     assert_error_response(response, 400, "INVALID_BODY")
 
@@ -97,13 +97,13 @@ def test_probe_rejects_body(editor, running_entry, body):
     [{"status": Status.DEPRECATED}, {"source": Source.DEMO}],
     ids=["deprecated", "demo"],
 )
-def test_probe_of_entry_that_is_never_probed_returns_409(editor, fields):
-    response = post_probe(editor, CatalogEntryFactory(**fields))
+def test_probe_of_entry_that_is_never_probed_returns_409(editor_api, fields):
+    response = post_probe(editor_api, CatalogEntryFactory(**fields))
 
     assert_error_response(response, 409, "CONFLICT")
 
 
-def test_probe_by_viewer_returns_403(viewer, running_entry):
-    response = post_probe(viewer, running_entry)
+def test_probe_by_viewer_returns_403(viewer_api, running_entry):
+    response = post_probe(viewer_api, running_entry)
 
     assert_error_response(response, 403, "PERMISSION_DENIED")

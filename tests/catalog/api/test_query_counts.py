@@ -30,9 +30,9 @@ def create_entries(count: int) -> None:
         )
 
 
-def test_token_authentication_takes_one_query(viewer, django_assert_num_queries):
+def test_token_authentication_takes_one_query(viewer_api, django_assert_num_queries):
     with django_assert_num_queries(TOKEN_QUERIES):
-        assert viewer.get(KINDS_URL).status_code == 200
+        assert viewer_api.get(KINDS_URL).status_code == 200
 
 
 LIST_QUERIES = [
@@ -52,58 +52,58 @@ LIST_QUERIES = [
 ]
 
 
-def test_catalog_list_query_count_is_independent_of_number_of_entries(viewer):
+def test_catalog_list_query_count_is_independent_of_number_of_entries(viewer_api):
     urls = [f"{CATALOG_URL}?{query}" for query in LIST_QUERIES]
     create_entries(3)
-    counts_for_few = {url: count_queries(viewer, url) for url in urls}
+    counts_for_few = {url: count_queries(viewer_api, url) for url in urls}
     create_entries(27)
 
-    counts_for_many = {url: count_queries(viewer, url) for url in urls}
+    counts_for_many = {url: count_queries(viewer_api, url) for url in urls}
     assert counts_for_few == counts_for_many == dict.fromkeys(urls, 2)
-    assert {viewer.get(url).json()["total"] for url in urls} == {30}
+    assert {viewer_api.get(url).json()["total"] for url in urls} == {30}
 
 
-def test_list_of_one_provider_takes_two_queries(viewer):
+def test_list_of_one_provider_takes_two_queries(viewer_api):
     entry = CatalogEntryFactory()
     provider = entry.agent_type.provider
     CatalogEntryFactory.create_batch(29, agent_type__provider=provider)
 
     url = f"{CATALOG_URL}?provider={provider.organization}"
-    assert count_queries(viewer, url) == 2
+    assert count_queries(viewer_api, url) == 2
 
 
-def test_entry_query_count_is_independent_of_number_of_skills(viewer):
+def test_entry_query_count_is_independent_of_number_of_skills(viewer_api):
     for skill_count in (3, 60):
         skills = [skill(f"Skill {n}") for n in range(skill_count)]
         entry = register(card_bytes(version=f"{skill_count}", skills=skills)).entry
 
-        assert count_queries(viewer, entry_url(entry)) == 2
+        assert count_queries(viewer_api, entry_url(entry)) == 2
 
 
-def test_card_takes_one_query(viewer):
+def test_card_takes_one_query(viewer_api):
     entry = register(card_bytes()).entry
 
-    assert count_queries(viewer, entry_url(entry, "card")) == 1
+    assert count_queries(viewer_api, entry_url(entry, "card")) == 1
 
 
-def test_versions_query_count_is_independent_of_number_of_versions(viewer):
+def test_versions_query_count_is_independent_of_number_of_versions(viewer_api):
     counts = []
     for numbers in (range(3), range(3, 30)):
         for n in numbers:
             entry = register(card_bytes(version=f"1.{n}", skills=[skill(f"{n}")])).entry
-        counts.append(count_queries(viewer, entry_url(entry, "versions")))
+        counts.append(count_queries(viewer_api, entry_url(entry, "versions")))
 
     assert counts == [4, 4]
 
 
-def test_stats_query_count_is_independent_of_number_of_entries(viewer):
+def test_stats_query_count_is_independent_of_number_of_entries(viewer_api):
     create_entries(3)
-    count_for_few = count_queries(viewer, STATS_URL)
+    count_for_few = count_queries(viewer_api, STATS_URL)
     create_entries(27)
 
-    assert (count_for_few, count_queries(viewer, STATS_URL)) == (4, 4)
-    assert viewer.get(STATS_URL).json()["kind"]["mcp.tool"] == 30
+    assert (count_for_few, count_queries(viewer_api, STATS_URL)) == (4, 4)
+    assert viewer_api.get(STATS_URL).json()["kind"]["mcp.tool"] == 30
 
 
-def test_kinds_take_no_queries(viewer):
-    assert count_queries(viewer, KINDS_URL) == 0
+def test_kinds_take_no_queries(viewer_api):
+    assert count_queries(viewer_api, KINDS_URL) == 0

@@ -24,10 +24,10 @@ def rename_skill(server):
 
 
 def test_refresh_applies_and_returns_changes_and_marks_breaking_ones(
-    editor, card_server, imported_entry
+    editor_api, card_server, imported_entry
 ):
     rename_skill(card_server)
-    body = post_refresh(editor, imported_entry).json()
+    body = post_refresh(editor_api, imported_entry).json()
 
     assert body["outcome"] == "updated"
     assert body["changes"] == {
@@ -77,19 +77,19 @@ def with_schemes(*schemes):
     ids=["interface", "second scheme", "first scheme", "replaced scheme"],
 )
 def test_removed_interface_or_scheme_is_breaking(
-    editor, card_server, before, after, removed_name
+    editor_api, card_server, before, after, removed_name
 ):
     card_server.routes["/card"] = reply(body=card_bytes(**before))
     entry = import_url(card_server.url("/card")).entry
     card_server.routes["/card"] = reply(body=card_bytes(**after))
-    changes = post_refresh(editor, entry).json()["changes"]
+    changes = post_refresh(editor_api, entry).json()["changes"]
 
     (removed,) = changes["removed"]
     assert (removed["name"], removed["breaking"]) == (removed_name, True)
     assert changes["changed"] == []
 
 
-def test_removed_tool_is_breaking(editor, card_server):
+def test_removed_tool_is_breaking(editor_api, card_server):
     def set_tools(*names):
         document = mcp_definition("Stacks", *names, url=card_server.url("/mcp"))
         card_server.routes["/server.json"] = reply(body=json.dumps(document).encode())
@@ -97,31 +97,31 @@ def test_removed_tool_is_breaking(editor, card_server):
     set_tools("search", "lend")
     entry = import_url(card_server.url("/server.json")).entry
     set_tools("search")
-    (removed,) = post_refresh(editor, entry).json()["changes"]["removed"]
+    (removed,) = post_refresh(editor_api, entry).json()["changes"]["removed"]
 
     assert removed == {"kind": "mcp.tool", "name": "lend", "breaking": True}
 
 
-def test_removed_feature_is_not_breaking(editor, card_server, imported_entry):
+def test_removed_feature_is_not_breaking(editor_api, card_server, imported_entry):
     card_server.routes["/card"] = reply(body=card_bytes(capabilities={}))
-    (removed,) = post_refresh(editor, imported_entry).json()["changes"]["removed"]
+    (removed,) = post_refresh(editor_api, imported_entry).json()["changes"]["removed"]
 
     assert (removed["kind"], removed["breaking"]) == ("agent.feature", False)
 
 
 def test_dry_run_returns_changes_and_stores_nothing(
-    editor, card_server, imported_entry
+    editor_api, card_server, imported_entry
 ):
     rename_skill(card_server)
-    body = post_refresh(editor, imported_entry, "?dry_run=true").json()
+    body = post_refresh(editor_api, imported_entry, "?dry_run=true").json()
 
     assert [added["name"] for added in body["changes"]["added"]] == ["Other"]
     assert not imported_entry.changes.exists()
 
 
-def test_refresh_of_unchanged_definition_probes_agent(editor, imported_entry):
+def test_refresh_of_unchanged_definition_probes_agent(editor_api, imported_entry):
     last_probed_at = imported_entry.last_probed_at
-    body = post_refresh(editor, imported_entry).json()
+    body = post_refresh(editor_api, imported_entry).json()
 
     assert (body["outcome"], body["status"]) == ("unchanged", "active")
     imported_entry.refresh_from_db()
@@ -129,33 +129,33 @@ def test_refresh_of_unchanged_definition_probes_agent(editor, imported_entry):
 
 
 def test_refresh_of_pushed_definition_fetches_well_known_path_of_endpoint(
-    editor, card_server
+    editor_api, card_server
 ):
     url = card_server.url("/a2a")
     entry = register(card_bytes(url=url)).entry
     body = card_bytes(url=url, skills=[skill("Other")])
     card_server.routes["/.well-known/agent-card.json"] = reply(body=body)
 
-    assert post_refresh(editor, entry).json()["outcome"] == "updated"
+    assert post_refresh(editor_api, entry).json()["outcome"] == "updated"
     entry.refresh_from_db()
     assert entry.source_url == card_server.url("/.well-known/agent-card.json")
 
 
-def test_refresh_introspects_running_mcp_server(editor, settings):
+def test_refresh_introspects_running_mcp_server(editor_api, settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
     with mcp_servers.run_app(mcp_servers.notebook_app()) as url:
         entry = import_url(f"{url}/mcp").entry
-        response = post_refresh(editor, entry)
+        response = post_refresh(editor_api, entry)
 
     assert (response.status_code, response.json()["outcome"]) == (200, "unchanged")
 
 
 def test_refresh_returns_409_if_url_publishes_another_agent(
-    editor, card_server, imported_entry
+    editor_api, card_server, imported_entry
 ):
     card = card_bytes(url="https://other.example/a2a")
     card_server.routes["/card"] = reply(body=card)
-    response = post_refresh(editor, imported_entry)
+    response = post_refresh(editor_api, imported_entry)
 
     body = assert_error_response(response, 409, "CONFLICT")
     assert "https://other.example/a2a" in body["error"]
@@ -167,34 +167,34 @@ def test_refresh_returns_409_if_url_publishes_another_agent(
     [{"source": Source.DEMO}, {"agent_type__endpoint": "mcp:a"}],
     ids=["demo", "endpoint without URL"],
 )
-def test_refresh_of_entry_without_fetchable_definition_returns_409(editor, fields):
-    response = post_refresh(editor, CatalogEntryFactory(**fields))
+def test_refresh_of_entry_without_fetchable_definition_returns_409(editor_api, fields):
+    response = post_refresh(editor_api, CatalogEntryFactory(**fields))
 
     assert_error_response(response, 409, "CONFLICT")
 
 
 def test_refresh_of_invalid_or_missing_definition_is_an_error(
-    editor, card_server, imported_entry
+    editor_api, card_server, imported_entry
 ):
     card_server.routes["/card"] = reply(body=card_bytes(name=""))
-    invalid = post_refresh(editor, imported_entry)
+    invalid = post_refresh(editor_api, imported_entry)
     assert_error_response(invalid, 422, "INVALID_DEFINITION")
     card_server.routes.pop("/card")
-    missing = post_refresh(editor, imported_entry)
+    missing = post_refresh(editor_api, imported_entry)
     assert_error_response(missing, 502, "FETCH_FAILED")
 
 
-def test_refresh_rejects_invalid_parameters_and_body(editor, imported_entry):
-    invalid_value = post_refresh(editor, imported_entry, "?dry_run=maybe")
-    unknown_parameter = post_refresh(editor, imported_entry, "?force=1")
-    unknown_member = post_refresh(editor, imported_entry, token="x")
+def test_refresh_rejects_invalid_parameters_and_body(editor_api, imported_entry):
+    invalid_value = post_refresh(editor_api, imported_entry, "?dry_run=maybe")
+    unknown_parameter = post_refresh(editor_api, imported_entry, "?force=1")
+    unknown_member = post_refresh(editor_api, imported_entry, token="x")
 
     assert_error_response(invalid_value, 400, "INVALID_PARAMETER")
     assert_error_response(unknown_parameter, 400, "INVALID_PARAMETER")
     assert_error_response(unknown_member, 400, "INVALID_BODY")
 
 
-def test_refresh_by_viewer_returns_403(viewer, imported_entry):
-    response = post_refresh(viewer, imported_entry)
+def test_refresh_by_viewer_returns_403(viewer_api, imported_entry):
+    response = post_refresh(viewer_api, imported_entry)
 
     assert_error_response(response, 403, "PERMISSION_DENIED")

@@ -53,8 +53,8 @@ def error_paths(url: str, body: dict) -> list[str]:
     return [error["path"] for error in errors]
 
 
-def test_register_creates_entry_and_returns_its_url(editor):
-    response = post_raw(editor, REGISTER_URL, card_bytes())
+def test_register_creates_entry_and_returns_its_url(editor_api):
+    response = post_raw(editor_api, REGISTER_URL, card_bytes())
 
     body = response.json()
     entry = CatalogEntry.objects.get()
@@ -65,18 +65,18 @@ def test_register_creates_entry_and_returns_its_url(editor):
     assert body["warnings"] == []
 
 
-def test_register_returns_same_entry_as_its_url(editor):
-    response = post_raw(editor, REGISTER_URL, card_bytes())
-    stored = editor.get(response["Location"]).json()
+def test_register_returns_same_entry_as_its_url(editor_api):
+    response = post_raw(editor_api, REGISTER_URL, card_bytes())
+    stored = editor_api.get(response["Location"]).json()
 
     entry = {key: value for key, value in response.json().items() if key in stored}
     assert entry == stored
     assert base64.b64decode(stored["raw_definition"]) == card_bytes()
 
 
-def test_register_same_definition_again_changes_nothing(editor):
-    first = post_raw(editor, REGISTER_URL, card_bytes()).json()
-    second = post_raw(editor, REGISTER_URL, card_bytes())
+def test_register_same_definition_again_changes_nothing(editor_api):
+    first = post_raw(editor_api, REGISTER_URL, card_bytes()).json()
+    second = post_raw(editor_api, REGISTER_URL, card_bytes())
 
     assert (second.status_code, second.json()["outcome"]) == (200, "unchanged")
     assert second.json()["id"] == first["id"]
@@ -84,10 +84,10 @@ def test_register_same_definition_again_changes_nothing(editor):
     assert CatalogEntry.objects.count() == AgentType.objects.count() == 1
 
 
-def test_register_new_version_updates_entry_and_keeps_old_version(editor):
-    first = post_raw(editor, REGISTER_URL, card_bytes(version="1.0.0")).json()
+def test_register_new_version_updates_entry_and_keeps_old_version(editor_api):
+    first = post_raw(editor_api, REGISTER_URL, card_bytes(version="1.0.0")).json()
     updated = card_bytes(version="2.0.0", skills=[skill("Summarize")])
-    response = post_raw(editor, REGISTER_URL, updated)
+    response = post_raw(editor_api, REGISTER_URL, updated)
 
     body = response.json()
     assert (response.status_code, body["outcome"]) == (200, "updated")
@@ -96,12 +96,12 @@ def test_register_new_version_updates_entry_and_keeps_old_version(editor):
     assert body["changes"]["removed"] == [
         {"kind": "a2a.skill", "name": "Translate text", "breaking": True}
     ]
-    versions = editor.get(f"{CATALOG_URL}/{body['id']}/versions").json()
+    versions = editor_api.get(f"{CATALOG_URL}/{body['id']}/versions").json()
     assert [item["version"] for item in versions["items"]] == ["2.0.0", "1.0.0"]
 
 
-def test_register_returns_warnings(editor):
-    body = post_raw(editor, REGISTER_URL, card_bytes(mood="sunny")).json()
+def test_register_returns_warnings(editor_api):
+    body = post_raw(editor_api, REGISTER_URL, card_bytes(mood="sunny")).json()
 
     assert body["warnings"] == [
         {
@@ -111,9 +111,9 @@ def test_register_returns_warnings(editor):
     ]
 
 
-def test_register_rejects_invalid_definition_with_every_error(editor):
+def test_register_rejects_invalid_definition_with_every_error(editor_api):
     raw = card_bytes(name="", skills=[skill(), {"id": "nameless"}], mood="sunny")
-    response = post_raw(editor, REGISTER_URL, raw)
+    response = post_raw(editor_api, REGISTER_URL, raw)
     body = assert_error_response(response, 422, "INVALID_DEFINITION")
 
     paths = error_paths(REGISTER_URL, body)
@@ -124,8 +124,8 @@ def test_register_rejects_invalid_definition_with_every_error(editor):
     assert count_rows() == 0
 
 
-def test_register_rejects_unknown_protocol_and_says_what_is_needed(editor):
-    response = post_raw(editor, REGISTER_URL, b'{"hello": "world"}')
+def test_register_rejects_unknown_protocol_and_says_what_is_needed(editor_api):
+    response = post_raw(editor_api, REGISTER_URL, b'{"hello": "world"}')
     body = assert_error_response(response, 422, "PROTOCOL_NOT_DETECTED")
 
     (error,) = body["details"]["errors"]
@@ -135,35 +135,35 @@ def test_register_rejects_unknown_protocol_and_says_what_is_needed(editor):
 
 
 @pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
-def test_protocol_parameter_selects_parser(editor, url):
+def test_protocol_parameter_selects_parser(editor_api, url):
     raw = json.dumps(MCP_SERVER_JSON).encode()
 
-    selected = post_raw(editor, f"{url}?protocol=mcp", raw).json()
-    detected = post_raw(editor, f"{url}?protocol=", raw).json()
+    selected = post_raw(editor_api, f"{url}?protocol=mcp", raw).json()
+    detected = post_raw(editor_api, f"{url}?protocol=", raw).json()
     assert selected["protocol"] == detected["protocol"] == "mcp"
-    assert post_raw(editor, f"{url}?protocol=a2a", raw).status_code == 422
+    assert post_raw(editor_api, f"{url}?protocol=a2a", raw).status_code == 422
 
 
 @pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
 @pytest.mark.parametrize("protocol", ["soap", "A2A", "a2a,mcp", "%00"])
-def test_unknown_protocol_parameter_returns_400(editor, url, protocol):
-    response = post_raw(editor, f"{url}?protocol={protocol}", card_bytes())
+def test_unknown_protocol_parameter_returns_400(editor_api, url, protocol):
+    response = post_raw(editor_api, f"{url}?protocol={protocol}", card_bytes())
     body = assert_error_response(response, 400, "INVALID_PARAMETER")
 
     assert body["details"] == {"parameter": "protocol"}
     assert body["error"].startswith("protocol must be one of: a2a, mcp")
 
 
-def test_rejection_contains_requested_protocol(editor):
+def test_rejection_contains_requested_protocol(editor_api):
     raw = json.dumps(MCP_SERVER_JSON).encode()
-    response = post_raw(editor, f"{REGISTER_URL}?protocol=a2a", raw)
+    response = post_raw(editor_api, f"{REGISTER_URL}?protocol=a2a", raw)
 
     body = assert_error_response(response, 422, "INVALID_DEFINITION")
     assert body["details"]["protocol"] == "a2a"
 
 
-def test_validate_returns_preview_and_stores_nothing(viewer):
-    response = post_raw(viewer, VALIDATE_URL, card_bytes(mood="sunny"))
+def test_validate_returns_preview_and_stores_nothing(viewer_api):
+    response = post_raw(viewer_api, VALIDATE_URL, card_bytes(mood="sunny"))
 
     body = response.json()
     assert (response.status_code, list(body)) == (200, PARSE_RESULT_MEMBERS)
@@ -174,9 +174,9 @@ def test_validate_returns_preview_and_stores_nothing(viewer):
     assert count_rows() == 0
 
 
-def test_preview_equals_registered_entry(editor):
-    preview = post_raw(editor, VALIDATE_URL, card_bytes()).json()["preview"]
-    entry = post_raw(editor, REGISTER_URL, card_bytes()).json()
+def test_preview_equals_registered_entry(editor_api):
+    preview = post_raw(editor_api, VALIDATE_URL, card_bytes()).json()["preview"]
+    entry = post_raw(editor_api, REGISTER_URL, card_bytes()).json()
 
     capabilities = preview.pop("capabilities")
     assert preview.items() <= entry.items()
@@ -184,8 +184,8 @@ def test_preview_equals_registered_entry(editor):
     assert all(capability in entry["capabilities"] for capability in capabilities)
 
 
-def test_preview_without_provider_has_null(viewer):
-    body = post_raw(viewer, VALIDATE_URL, card_bytes(provider=None)).json()
+def test_preview_without_provider_has_null(viewer_api):
+    body = post_raw(viewer_api, VALIDATE_URL, card_bytes(provider=None)).json()
 
     assert body["preview"]["provider"] is None
 
@@ -201,9 +201,9 @@ def test_preview_without_provider_has_null(viewer):
     ],
 )
 def test_validate_returns_same_members_for_invalid_definition(
-    viewer, raw, protocol, path
+    viewer_api, raw, protocol, path
 ):
-    response = post_raw(viewer, VALIDATE_URL, raw)
+    response = post_raw(viewer_api, VALIDATE_URL, raw)
 
     body = response.json()
     assert (response.status_code, list(body)) == (422, PARSE_RESULT_MEMBERS)
@@ -215,9 +215,9 @@ def test_validate_returns_same_members_for_invalid_definition(
 @pytest.mark.parametrize(
     "raw", [card_bytes(skills=[{}]), b'{"hello": "world"}', b"not json", b""]
 )
-def test_register_and_validate_return_same_errors(editor, raw):
-    parse_result = post_raw(editor, VALIDATE_URL, raw).json()
-    error = post_raw(editor, REGISTER_URL, raw).json()
+def test_register_and_validate_return_same_errors(editor_api, raw):
+    parse_result = post_raw(editor_api, VALIDATE_URL, raw).json()
+    error = post_raw(editor_api, REGISTER_URL, raw).json()
 
     assert error["details"]["errors"] == parse_result["errors"]
     assert error["details"]["warnings"] == parse_result["warnings"]
@@ -240,8 +240,8 @@ def test_register_and_validate_return_same_errors(editor, raw):
     ],
 )
 @pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
-def test_definition_is_accepted_with_media_type(editor, url, media_type):
-    response = post_raw(editor, url, card_bytes(), media_type)
+def test_definition_is_accepted_with_media_type(editor_api, url, media_type):
+    response = post_raw(editor_api, url, card_bytes(), media_type)
 
     assert response.status_code in (200, 201)
 
@@ -259,8 +259,8 @@ def test_definition_is_accepted_with_media_type(editor, url, media_type):
     ],
 )
 @pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
-def test_definition_with_other_media_type_returns_415(editor, url, media_type):
-    response = post_raw(editor, url, card_bytes(), media_type)
+def test_definition_with_other_media_type_returns_415(editor_api, url, media_type):
+    response = post_raw(editor_api, url, card_bytes(), media_type)
     body = assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
     assert body["error"].endswith("Send application/json.")
@@ -268,9 +268,9 @@ def test_definition_with_other_media_type_returns_415(editor, url, media_type):
 
 
 @pytest.mark.parametrize("media_type", ["text/markdown", "application/yaml"])
-def test_configuration_agent_is_registered_from_front_matter(editor, media_type):
+def test_configuration_agent_is_registered_from_front_matter(editor_api, media_type):
     raw = (CONFIG_FILES / "data_analyzer.md").read_bytes()
-    response = post_raw(editor, REGISTER_URL, raw, media_type)
+    response = post_raw(editor_api, REGISTER_URL, raw, media_type)
 
     body = response.json()
     assert (response.status_code, body["warnings"]) == (201, [])
@@ -283,24 +283,26 @@ def test_configuration_agent_is_registered_from_front_matter(editor, media_type)
         "description": "",
         "metadata": {"formats": ["pdf", "html", "json"], "template_support": True},
     }
-    search = editor.get("/api/v1/capabilities?kind=config.capability&q=report").json()
+    search = editor_api.get(
+        "/api/v1/capabilities?kind=config.capability&q=report"
+    ).json()
     assert [item["agent_name"] for item in search["items"]] == ["DataAnalyzer"]
 
 
-def test_card_of_configuration_agent_is_its_exact_text(editor):
+def test_card_of_configuration_agent_is_its_exact_text(editor_api):
     raw = b"\xef\xbb\xbf---\r\nname: X\r\ncapabilities: [a]\r\n---\r\nPrompt"
-    entry = post_raw(editor, REGISTER_URL, raw, "text/plain").json()
-    card = editor.get(f"{CATALOG_URL}/{entry['id']}/card")
+    entry = post_raw(editor_api, REGISTER_URL, raw, "text/plain").json()
+    card = editor_api.get(f"{CATALOG_URL}/{entry['id']}/card")
 
     assert (card.content, card["Content-Type"]) == (raw, "text/plain; charset=utf-8")
     assert card["X-Content-Type-Options"] == "nosniff"
 
 
-def test_removed_configuration_capability_is_breaking(editor):
+def test_removed_configuration_capability_is_breaking(editor_api):
     original = b"---\nname: X\ncapabilities: [a, b]\n---\n"
-    post_raw(editor, REGISTER_URL, original, "text/yaml")
+    post_raw(editor_api, REGISTER_URL, original, "text/yaml")
     updated = b"---\nname: X\ncapabilities: [b]\n---\n"
-    body = post_raw(editor, REGISTER_URL, updated, "text/yaml").json()
+    body = post_raw(editor_api, REGISTER_URL, updated, "text/yaml").json()
 
     assert body["outcome"] == "updated"
     removed = {"kind": "config.capability", "name": "a", "breaking": True}
@@ -322,19 +324,19 @@ def test_removed_configuration_capability_is_breaking(editor):
     ids=lambda value: repr(value[:24]),
 )
 @pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL])
-def test_invalid_front_matter_is_rejected_with_path(editor, url, raw, path):
-    response = post_raw(editor, url, raw, "text/plain")
+def test_invalid_front_matter_is_rejected_with_path(editor_api, url, raw, path):
+    response = post_raw(editor_api, url, raw, "text/plain")
 
     assert response.status_code == 422
     assert path in error_paths(url, response.json())
     assert count_rows() == 0
 
 
-def test_patch_rejects_front_matter(editor):
-    entry = post_raw(editor, REGISTER_URL, card_bytes()).json()
+def test_patch_rejects_front_matter(editor_api):
+    entry = post_raw(editor_api, REGISTER_URL, card_bytes()).json()
     url = f"{CATALOG_URL}/{entry['id']}"
     body = b"---\ndisplay_name: X\n---\n"
-    response = editor.generic("PATCH", url, body, content_type="application/json")
+    response = editor_api.generic("PATCH", url, body, content_type="application/json")
 
     assert_error_response(response, 400, "INVALID_BODY")
 
@@ -342,24 +344,24 @@ def test_patch_rejects_front_matter(editor):
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/a2a+json", "application/yaml"]
 )
-def test_patch_accepts_only_json_media_type(editor, media_type):
-    entry = post_raw(editor, REGISTER_URL, card_bytes()).json()
+def test_patch_accepts_only_json_media_type(editor_api, media_type):
+    entry = post_raw(editor_api, REGISTER_URL, card_bytes()).json()
     url = f"{CATALOG_URL}/{entry['id']}"
-    response = editor.generic("PATCH", url, b"{}", content_type=media_type)
+    response = editor_api.generic("PATCH", url, b"{}", content_type=media_type)
 
     assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_documented_example_can_be_registered_without_warnings(editor):
-    response = post_raw(editor, REGISTER_URL, json.dumps(CARD).encode())
+def test_documented_example_can_be_registered_without_warnings(editor_api):
+    response = post_raw(editor_api, REGISTER_URL, json.dumps(CARD).encode())
 
     assert (response.status_code, response.json()["warnings"]) == (201, [])
 
 
 @pytest.mark.parametrize("url", [REGISTER_URL, VALIDATE_URL, IMPORT_URL])
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_other_methods_than_post_return_405(admin, url, method):
-    response = admin.generic(method, url)
+def test_other_methods_than_post_return_405(admin_api, url, method):
+    response = admin_api.generic(method, url)
 
     assert_error_response(response, 405, "METHOD_NOT_ALLOWED")
     assert response["Allow"] == "POST"

@@ -40,17 +40,17 @@ def assert_round_trip(client, path):
 
 
 @pytest.mark.parametrize("path", DEMO_DEFINITIONS, ids=lambda path: path.name)
-def test_demo_definition_is_returned_as_registered(editor, path):
-    assert_round_trip(editor, path)
+def test_demo_definition_is_returned_as_registered(editor_api, path):
+    assert_round_trip(editor_api, path)
 
 
 @pytest.mark.parametrize("path", sample_params("a2a", "mcp"))
-def test_sample_definition_is_returned_as_registered(editor, path):
+def test_sample_definition_is_returned_as_registered(editor_api, path):
     # Samples with this prefix are other documents that look like cards.
     if not path.name.startswith("notcard"):
-        assert_round_trip(editor, path)
+        assert_round_trip(editor_api, path)
         return
-    response = post_file(editor, path)
+    response = post_file(editor_api, path)
     body = assert_error_response(response, 422, "PROTOCOL_NOT_DETECTED")
     assert "an agent card needs" in body["details"]["errors"][0]["message"]
     assert not CatalogEntry.objects.exists()

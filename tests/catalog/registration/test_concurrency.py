@@ -58,11 +58,11 @@ def run_scheduled_refresh():
 
 @pytest.mark.parametrize("members", [{}, CHANGED_CARD], ids=["unchanged", "changed"])
 def test_entry_deleted_during_refresh_stays_deleted(
-    editor, card_server, imported_entry, members
+    editor_api, card_server, imported_entry, members
 ):
     run_during_fetch(card_server, delete_entries, **members)
 
-    assert_error_response(post_refresh(editor, imported_entry), 409, "CONFLICT")
+    assert_error_response(post_refresh(editor_api, imported_entry), 409, "CONFLICT")
     assert not CatalogEntry.objects.exists()
 
 
@@ -87,19 +87,19 @@ def test_entry_deprecated_during_scheduled_refresh_is_not_changed(
 
 
 def test_deprecated_entry_can_be_refreshed_by_request(
-    editor, card_server, imported_entry
+    editor_api, card_server, imported_entry
 ):
     deprecate_entry()
     card_server.routes["/card"] = reply(body=card_bytes(**CHANGED_CARD))
 
-    assert post_refresh(editor, imported_entry).json()["outcome"] == "updated"
+    assert post_refresh(editor_api, imported_entry).json()["outcome"] == "updated"
 
 
 def test_definition_pushed_during_refresh_is_not_overwritten(
-    editor, card_server, imported_entry
+    editor_api, card_server, imported_entry
 ):
     run_during_fetch(card_server, push_definition, **CHANGED_CARD)
-    assert_error_response(post_refresh(editor, imported_entry), 409, "CONFLICT")
+    assert_error_response(post_refresh(editor_api, imported_entry), 409, "CONFLICT")
     run_during_fetch(card_server, push_definition, **CHANGED_CARD)
     run_scheduled_refresh()
 
@@ -123,7 +123,7 @@ def test_definition_pushed_after_preview_is_not_overwritten(
     assert imported_entry.agent_type.version == "9.0.0"
 
 
-def test_concurrent_refreshes_both_succeed(editor, card_server, imported_entry):
+def test_concurrent_refreshes_both_succeed(editor_api, card_server, imported_entry):
     """The second refresh finds the definition that the first one stored."""
 
     def refresh_again():
@@ -131,7 +131,7 @@ def test_concurrent_refreshes_both_succeed(editor, card_server, imported_entry):
 
     run_during_fetch(card_server, refresh_again, **CHANGED_CARD)
 
-    assert post_refresh(editor, imported_entry).json()["outcome"] == "unchanged"
+    assert post_refresh(editor_api, imported_entry).json()["outcome"] == "unchanged"
 
 
 def delete_entries_and_reply(request):
@@ -143,11 +143,11 @@ def delete_entries_and_reply(request):
 
 
 def test_entry_deleted_during_probe_returns_404_from_api(
-    editor, card_server, imported_entry
+    editor_api, card_server, imported_entry
 ):
     card_server.routes["/card"] = delete_entries_and_reply
     CatalogEntry.objects.update(probe_requested_at=None)
-    response = editor.post(f"/api/v1/catalog/{imported_entry.pk}/probe")
+    response = editor_api.post(f"/api/v1/catalog/{imported_entry.pk}/probe")
 
     assert_error_response(response, 404, "ENTRY_NOT_FOUND")
 

@@ -213,11 +213,11 @@ def test_custom_features_do_not_displace_standard_features(viewer_client):
     ]
 
 
-def test_feature_filter_accepts_alternative_spelling(viewer_client, viewer):
+def test_feature_filter_accepts_alternative_spelling(viewer_client, viewer_api):
     painter = CatalogEntryFactory()
     add_features(painter, multimodal__input__image=True)
     query = "feature=multimodal.imageInput"
-    api_response = viewer.get(f"/api/v1/catalog?{query}").json()
+    api_response = viewer_api.get(f"/api/v1/catalog?{query}").json()
     page = viewer_client.get(f"/catalog?{query}")
 
     assert api_response["total"] == 1
@@ -225,13 +225,13 @@ def test_feature_filter_accepts_alternative_spelling(viewer_client, viewer):
     assert names == ["multimodal.input.image"]
 
 
-def test_feature_filter_rejects_long_name_and_keeps_trailing_space(viewer):
+def test_feature_filter_rejects_long_name_and_keeps_trailing_space(viewer_api):
     entry = CatalogEntryFactory()
     add_features(entry, **{"custom__on ": True})
-    too_long = viewer.get(f"/api/v1/catalog?feature={'x' * 501}")
+    too_long = viewer_api.get(f"/api/v1/catalog?feature={'x' * 501}")
 
     assert_error_response(too_long, 400, "INVALID_PARAMETER")
-    assert viewer.get("/api/v1/catalog?feature=custom.on%20").json()["total"] == 1
+    assert viewer_api.get("/api/v1/catalog?feature=custom.on%20").json()["total"] == 1
 
 
 def test_entry_page_shows_only_declared_features(viewer_client):

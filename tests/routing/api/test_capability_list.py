@@ -41,8 +41,8 @@ def get_registration_ids(client, **query) -> dict[str, list[str]]:
     }
 
 
-def test_empty_registry_returns_empty_list(viewer):
-    assert list_capabilities(viewer) == {
+def test_empty_registry_returns_empty_list(viewer_api):
+    assert list_capabilities(viewer_api) == {
         "capabilities": [],
         "total": 0,
         "limit": 50,
@@ -50,21 +50,23 @@ def test_empty_registry_returns_empty_list(viewer):
     }
 
 
-def test_list_orders_capabilities_by_name_and_providers_by_priority(viewer):
+def test_list_orders_capabilities_by_name_and_providers_by_priority(viewer_api):
     names = ["web-search", "translation", "data-analysis"]
     web, translator, low = (RegistrationFactory(capability=n) for n in names)
     high = RegistrationFactory(priority=90)
 
-    assert list(get_registration_ids(viewer).items()) == [
+    assert list(get_registration_ids(viewer_api).items()) == [
         ("data-analysis", [high.pk, low.pk]),
         ("translation", [translator.pk]),
         ("web-search", [web.pk]),
     ]
 
 
-def test_unmeasured_metrics_are_null(viewer):
+def test_unmeasured_metrics_are_null(viewer_api):
     RegistrationFactory()
-    ((provider,),) = (c["providers"] for c in list_capabilities(viewer)["capabilities"])
+    ((provider,),) = (
+        c["providers"] for c in list_capabilities(viewer_api)["capabilities"]
+    )
 
     assert list(provider) == [
         *DEFAULT_MEMBERS,
@@ -76,16 +78,18 @@ def test_unmeasured_metrics_are_null(viewer):
     assert provider["response_time_avg"] is provider["success_rate"] is None
 
 
-def test_response_time_comes_from_last_probe_until_callers_report(viewer):
+def test_response_time_comes_from_last_probe_until_callers_report(viewer_api):
     RegistrationFactory(entry__latency_ms=440)
-    ((provider,),) = (c["providers"] for c in list_capabilities(viewer)["capabilities"])
+    ((provider,),) = (
+        c["providers"] for c in list_capabilities(viewer_api)["capabilities"]
+    )
 
     assert provider["response_time_avg"] == "0.4s"
 
 
-def test_include_metadata_adds_metadata_and_performance_metrics(viewer):
+def test_include_metadata_adds_metadata_and_performance_metrics(viewer_api):
     RegistrationFactory(metadata={"a": [1]})
-    page = list_capabilities(viewer, include_metadata="true")
+    page = list_capabilities(viewer_api, include_metadata="true")
     ((provider,),) = (c["providers"] for c in page["capabilities"])
 
     assert list(provider) == [*DEFAULT_MEMBERS, "metadata", "performance_metrics"]
@@ -93,26 +97,26 @@ def test_include_metadata_adds_metadata_and_performance_metrics(viewer):
     assert (page["total"], page["limit"], page["offset"]) == (1, 50, 0)
 
 
-def test_include_metadata_defaults_to_false(viewer):
+def test_include_metadata_defaults_to_false(viewer_api):
     RegistrationFactory()
 
-    assert list_capabilities(viewer, include_metadata="false") == list_capabilities(
-        viewer
+    assert list_capabilities(viewer_api, include_metadata="false") == list_capabilities(
+        viewer_api
     )
 
 
-def test_capability_filter_matches_exactly(viewer):
+def test_capability_filter_matches_exactly(viewer_api):
     registration = RegistrationFactory()
     RegistrationFactory(capability="data-analysis-deep")
 
-    assert get_registration_ids(viewer, capability="data-analysis") == {
+    assert get_registration_ids(viewer_api, capability="data-analysis") == {
         "data-analysis": [registration.pk]
     }
-    assert get_registration_ids(viewer, capability="data") == {}
+    assert get_registration_ids(viewer_api, capability="data") == {}
 
 
 @pytest.mark.parametrize("name", ["agent_id", "agent_key"])
-def test_agent_filter_accepts_id_and_key(viewer, name):
+def test_agent_filter_accepts_id_and_key(viewer_api, name):
     registration = RegistrationFactory()
     other = RegistrationFactory(entry=registration.entry, capability="web-search")
     RegistrationFactory()
@@ -120,46 +124,46 @@ def test_agent_filter_accepts_id_and_key(viewer, name):
         registration.agent_id if name == "agent_id" else registration.entry.agent_key
     )
 
-    ids = get_registration_ids(viewer, agent_id=agent_id)
+    ids = get_registration_ids(viewer_api, agent_id=agent_id)
     assert ids == {"data-analysis": [registration.pk], "web-search": [other.pk]}
 
 
 @pytest.mark.parametrize("agent_id", [uuid4(), "nobody", "a/b"])
-def test_agent_filter_with_unknown_agent_returns_empty_list(viewer, agent_id):
+def test_agent_filter_with_unknown_agent_returns_empty_list(viewer_api, agent_id):
     RegistrationFactory()
 
-    assert get_registration_ids(viewer, agent_id=agent_id) == {}
+    assert get_registration_ids(viewer_api, agent_id=agent_id) == {}
 
 
-def test_agent_filter_without_registrations_returns_empty_list(viewer):
+def test_agent_filter_without_registrations_returns_empty_list(viewer_api):
     RegistrationFactory()
 
-    assert get_registration_ids(viewer, agent_id=CatalogEntryFactory().pk) == {}
+    assert get_registration_ids(viewer_api, agent_id=CatalogEntryFactory().pk) == {}
 
 
-def test_list_version_filter_matches_exactly(viewer):
+def test_list_version_filter_matches_exactly(viewer_api):
     RegistrationFactory(version="1.0.0")
     other = RegistrationFactory(version="2.0.0")
 
-    assert get_registration_ids(viewer, version="2.0.0") == {
+    assert get_registration_ids(viewer_api, version="2.0.0") == {
         "data-analysis": [other.pk]
     }
     assert (
-        get_registration_ids(viewer, version="2")
-        == get_registration_ids(viewer, version="2.0")
+        get_registration_ids(viewer_api, version="2")
+        == get_registration_ids(viewer_api, version="2.0")
         == {}
     )
 
 
 @pytest.mark.parametrize("status", ["active", "inactive", "unhealthy", "draining"])
-def test_status_filter_returns_matching_providers(viewer, status):
+def test_status_filter_returns_matching_providers(viewer_api, status):
     registrations = {
         "active": RegistrationFactory(),
         "inactive": RegistrationFactory(desired_state="inactive"),
         "unhealthy": RegistrationFactory(entry__status=Status.OFFLINE),
         "draining": RegistrationFactory(desired_state="draining"),
     }
-    (capability,) = list_capabilities(viewer, status=status)["capabilities"]
+    (capability,) = list_capabilities(viewer_api, status=status)["capabilities"]
 
     (provider,) = capability["providers"]
     result = provider["registration_id"], provider["status"]
@@ -176,16 +180,16 @@ STATUS_BY_AGENT_STATUS = {
 
 
 @pytest.mark.parametrize(("agent_status", "status"), STATUS_BY_AGENT_STATUS.items())
-def test_registration_status_follows_agent_status(viewer, agent_status, status):
+def test_registration_status_follows_agent_status(viewer_api, agent_status, status):
     registration = RegistrationFactory(entry__status=agent_status)
 
-    assert get_registration_ids(viewer, status=status) == {
+    assert get_registration_ids(viewer_api, status=status) == {
         "data-analysis": [registration.pk]
     }
 
 
 @pytest.mark.parametrize(("agent_status", "status"), STATUS_BY_AGENT_STATUS.items())
-def test_own_health_check_overrides_agent_status(viewer, agent_status, status):
+def test_own_health_check_overrides_agent_status(viewer_api, agent_status, status):
     registration = RegistrationFactory(
         entry__status=Status.OFFLINE,
         health_check_url="/health",
@@ -193,12 +197,12 @@ def test_own_health_check_overrides_agent_status(viewer, agent_status, status):
         check_state=agent_status,
     )
 
-    assert get_registration_ids(viewer, status=status) == {
+    assert get_registration_ids(viewer_api, status=status) == {
         "data-analysis": [registration.pk]
     }
 
 
-def test_own_health_check_does_not_override_deprecated_agent(viewer):
+def test_own_health_check_does_not_override_deprecated_agent(viewer_api):
     registration = RegistrationFactory(
         entry__status=Status.DEPRECATED,
         health_check_url="/health",
@@ -206,60 +210,62 @@ def test_own_health_check_does_not_override_deprecated_agent(viewer):
         check_state=Status.ACTIVE,
     )
 
-    assert get_registration_ids(viewer, status="unhealthy") == {
+    assert get_registration_ids(viewer_api, status="unhealthy") == {
         "data-analysis": [registration.pk]
     }
 
 
 @pytest.mark.parametrize("desired_state", ["inactive", "draining"])
 def test_inactive_or_draining_status_is_independent_of_agent_status(
-    viewer, desired_state
+    viewer_api, desired_state
 ):
     registration = RegistrationFactory(
         desired_state=desired_state, entry__status=Status.OFFLINE
     )
 
-    assert get_registration_ids(viewer, status=desired_state) == {
+    assert get_registration_ids(viewer_api, status=desired_state) == {
         "data-analysis": [registration.pk]
     }
-    assert get_registration_ids(viewer, status="unhealthy") == {}
+    assert get_registration_ids(viewer_api, status="unhealthy") == {}
 
 
-def test_combined_filters_omit_capabilities_without_matches(viewer):
+def test_combined_filters_omit_capabilities_without_matches(viewer_api):
     registration = RegistrationFactory(version="2.0.0")
     RegistrationFactory(version="2.0.0", desired_state="inactive")
     RegistrationFactory(capability="web-search")
     query = {"version": "2.0.0", "status": "active"}
 
-    assert get_registration_ids(viewer, **query) == {"data-analysis": [registration.pk]}
-    assert list_capabilities(viewer, **query)["total"] == 1
+    assert get_registration_ids(viewer_api, **query) == {
+        "data-analysis": [registration.pk]
+    }
+    assert list_capabilities(viewer_api, **query)["total"] == 1
 
 
-def test_empty_filter_values_are_ignored(viewer):
+def test_empty_filter_values_are_ignored(viewer_api):
     RegistrationFactory()
     names = ["capability", "agent_id", "status", "version", "include_metadata", "limit"]
 
-    assert list_capabilities(viewer, **dict.fromkeys(names, "")) == list_capabilities(
-        viewer
-    )
+    assert list_capabilities(
+        viewer_api, **dict.fromkeys(names, "")
+    ) == list_capabilities(viewer_api)
 
 
-def test_drained_registration_is_not_listed(viewer):
+def test_drained_registration_is_not_listed(viewer_api):
     RegistrationFactory(drain_until=timezone.now())
     registration = RegistrationFactory(
         drain_until=timezone.now() + timedelta(minutes=1)
     )
 
-    assert get_registration_ids(viewer) == {"data-analysis": [registration.pk]}
+    assert get_registration_ids(viewer_api) == {"data-analysis": [registration.pk]}
 
 
-def test_pagination_counts_capabilities_not_providers(viewer):
+def test_pagination_counts_capabilities_not_providers(viewer_api):
     names = [f"capability-{letter}" for letter in "abcde"]
     for name in names:
         for agent_status in (Status.ACTIVE, Status.OFFLINE, Status.UNKNOWN):
             RegistrationFactory(capability=name, entry__status=agent_status)
     pages = [
-        list_capabilities(viewer, limit=2, offset=offset) for offset in (0, 2, 4, 6)
+        list_capabilities(viewer_api, limit=2, offset=offset) for offset in (0, 2, 4, 6)
     ]
 
     listed = [
@@ -272,12 +278,12 @@ def test_pagination_counts_capabilities_not_providers(viewer):
     assert metadata == [(5, 2, 0), (5, 2, 2), (5, 2, 4), (5, 2, 6)]
 
 
-def test_page_size_defaults_to_50_and_is_at_most_200(viewer):
+def test_page_size_defaults_to_50_and_is_at_most_200(viewer_api):
     for n in range(201):
         RegistrationFactory(capability=f"capability-{n:03}")
 
-    assert len(list_capabilities(viewer)["capabilities"]) == 50
-    assert len(list_capabilities(viewer, limit=200)["capabilities"]) == 200
+    assert len(list_capabilities(viewer_api)["capabilities"]) == 50
+    assert len(list_capabilities(viewer_api, limit=200)["capabilities"]) == 200
 
 
 @pytest.mark.parametrize(
@@ -306,18 +312,18 @@ def test_page_size_defaults_to_50_and_is_at_most_200(viewer):
     ],
 )
 def test_list_with_invalid_parameter_returns_400_with_its_name(
-    viewer, query, parameter
+    viewer_api, query, parameter
 ):
     RegistrationFactory()
-    response = viewer.get(f"{REGISTRY_URL}?{query}")
+    response = viewer_api.get(f"{REGISTRY_URL}?{query}")
     body = assert_error_response(response, 400, "INVALID_PARAMETER")
 
     assert body["details"] == {"parameter": parameter}
 
 
-def test_list_with_matching_etag_returns_304(viewer):
+def test_list_with_matching_etag_returns_304(viewer_api):
     RegistrationFactory()
-    first = viewer.get(REGISTRY_URL)
-    second = viewer.get(REGISTRY_URL, headers={"If-None-Match": first["ETag"]})
+    first = viewer_api.get(REGISTRY_URL)
+    second = viewer_api.get(REGISTRY_URL, headers={"If-None-Match": first["ETag"]})
 
     assert (second.status_code, second.content) == (304, b"")

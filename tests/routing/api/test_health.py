@@ -73,11 +73,11 @@ def register_with_health_check(**members):
     ],
 )
 def test_capability_is_healthy_with_two_thirds_healthy_providers(
-    viewer, states, overall
+    viewer_api, states, overall
 ):
     create_registrations("data-analysis", *states)
-    body = get_health(viewer)
-    (item,) = get_overall_health(viewer)["capabilities"]
+    body = get_health(viewer_api)
+    (item,) = get_overall_health(viewer_api)["capabilities"]
 
     assert body["overall_health"] == item["health"] == overall
     assert body["healthy_providers"] == item["healthy_providers"]
@@ -86,28 +86,28 @@ def test_capability_is_healthy_with_two_thirds_healthy_providers(
 
 
 @pytest.mark.parametrize("desired_state", ["inactive", "draining"])
-def test_inactive_or_draining_provider_counts_as_not_healthy(viewer, desired_state):
+def test_inactive_or_draining_provider_counts_as_not_healthy(viewer_api, desired_state):
     RegistrationFactory()
     RegistrationFactory(desired_state=desired_state)
-    body = get_health(viewer)
+    body = get_health(viewer_api)
 
     assert (body["healthy_providers"], body["total_providers"]) == (1, 2)
     assert body["overall_health"] == "degraded"
-    assert get_overall_health(viewer)["capabilities"][0]["health"] == "degraded"
+    assert get_overall_health(viewer_api)["capabilities"][0]["health"] == "degraded"
 
 
-def test_capability_with_only_inactive_providers_is_unhealthy(viewer):
+def test_capability_with_only_inactive_providers_is_unhealthy(viewer_api):
     RegistrationFactory(desired_state="inactive")
 
-    assert get_health(viewer)["overall_health"] == "unhealthy"
-    assert get_overall_health(viewer)["overall_health"] == "unhealthy"
+    assert get_health(viewer_api)["overall_health"] == "unhealthy"
+    assert get_overall_health(viewer_api)["overall_health"] == "unhealthy"
 
 
-def test_healthy_provider_has_no_error_members(viewer):
+def test_healthy_provider_has_no_error_members(viewer_api):
     registration = RegistrationFactory()
     health.record_probe(registration.entry, success(440))
 
-    provider = get_provider_health(viewer, registration)
+    provider = get_provider_health(viewer_api, registration)
     last_check = provider.pop("last_check")
     assert last_check.endswith("Z")
     assert provider == {
@@ -119,10 +119,10 @@ def test_healthy_provider_has_no_error_members(viewer):
     }
 
 
-def test_unprobed_provider_has_null_metrics(viewer):
+def test_unprobed_provider_has_null_metrics(viewer_api):
     registration = RegistrationFactory(entry__status=UNKNOWN)
 
-    assert get_provider_health(viewer, registration) == {
+    assert get_provider_health(viewer_api, registration) == {
         "agent_id": registration.agent_id,
         "agent_name": registration.entry.display_name,
         "status": "unknown",
@@ -132,50 +132,52 @@ def test_unprobed_provider_has_null_metrics(viewer):
     }
 
 
-def test_provider_is_degraded_with_error_after_one_failure(viewer):
+def test_provider_is_degraded_with_error_after_one_failure(viewer_api):
     registration = RegistrationFactory()
     health.record_probe(registration.entry, success())
     health.record_probe(registration.entry, failure(error="HTTP 503"))
 
-    provider = get_provider_health(viewer, registration)
+    provider = get_provider_health(viewer_api, registration)
     assert (provider["status"], provider["error"]) == ("degraded", "HTTP 503")
     assert provider["consecutive_failures"] == 1
     assert provider["code"] == "HEALTH_CHECK_FAILED"
 
 
-def test_provider_is_unhealthy_after_three_failures_and_healthy_after_success(viewer):
+def test_provider_is_unhealthy_after_three_failures_and_healthy_after_success(
+    viewer_api,
+):
     registration = register_with_health_check()
     statuses = []
     for probe in (success(), failure(), failure(), failure(), success()):
         health_checks.record_probe(registration, probe)
-        statuses.append(get_provider_health(viewer, registration)["status"])
+        statuses.append(get_provider_health(viewer_api, registration)["status"])
 
     assert statuses == ["healthy", "degraded", "degraded", "unhealthy", "healthy"]
-    assert "error" not in get_provider_health(viewer, registration)
+    assert "error" not in get_provider_health(viewer_api, registration)
 
 
-def test_offline_after_setting_changes_number_of_failures(viewer, settings):
+def test_offline_after_setting_changes_number_of_failures(viewer_api, settings):
     settings.AGENTLENS_OFFLINE_AFTER = 1
     registration = register_with_health_check()
     health_checks.record_probe(registration, failure())
 
-    assert get_provider_health(viewer, registration)["status"] == "unhealthy"
+    assert get_provider_health(viewer_api, registration)["status"] == "unhealthy"
 
 
-def test_own_health_check_replaces_agent_probes(viewer):
+def test_own_health_check_replaces_agent_probes(viewer_api):
     registration = register_with_health_check(
         status=OFFLINE, last_error="HTTP 500", consecutive_failures=9
     )
-    before = get_provider_health(viewer, registration)
+    before = get_provider_health(viewer_api, registration)
     health_checks.record_probe(registration, success(200))
 
     assert before["status"] == "unknown"
-    after = get_provider_health(viewer, registration)
+    after = get_provider_health(viewer_api, registration)
     assert (after["status"], after["response_time"]) == ("healthy", "0.2s")
     assert not after.keys() & {"error", "code", "consecutive_failures"}
 
 
-def test_agent_probes_apply_to_all_its_registrations(viewer):
+def test_agent_probes_apply_to_all_its_registrations(viewer_api):
     entry = CatalogEntryFactory()
     names = ["data-analysis", "web-search"]
     for name in names:
@@ -183,12 +185,14 @@ def test_agent_probes_apply_to_all_its_registrations(viewer):
     for _ in range(3):
         health.record_probe(entry, failure())
 
-    assert [get_health(viewer, n)["overall_health"] for n in names] == ["unhealthy"] * 2
+    assert [get_health(viewer_api, n)["overall_health"] for n in names] == [
+        "unhealthy"
+    ] * 2
 
 
-def test_health_of_unknown_capability_returns_404(viewer):
+def test_health_of_unknown_capability_returns_404(viewer_api):
     RegistrationFactory()
-    response = viewer.get(f"{REGISTRY_URL}/data-analisis/health")
+    response = viewer_api.get(f"{REGISTRY_URL}/data-analisis/health")
     body = assert_error_response(response, 404, "CAPABILITY_NOT_FOUND")
 
     assert body["details"] == {
@@ -200,8 +204,8 @@ def test_health_of_unknown_capability_returns_404(viewer):
 # All capabilities
 
 
-def test_empty_registry_is_healthy(viewer):
-    assert get_overall_health(viewer) == {
+def test_empty_registry_is_healthy(viewer_api):
+    assert get_overall_health(viewer_api) == {
         "overall_health": "healthy",
         "healthy_capabilities": 0,
         "degraded_capabilities": 0,
@@ -222,11 +226,13 @@ def test_empty_registry_is_healthy(viewer):
         ([[OFFLINE], [HEALTHY, DEGRADED]], "degraded"),
     ],
 )
-def test_overall_health_is_degraded_unless_all_are_equal(viewer, capabilities, overall):
+def test_overall_health_is_degraded_unless_all_are_equal(
+    viewer_api, capabilities, overall
+):
     for n, states in enumerate(capabilities):
         create_registrations(f"capability-{n}", *states)
 
-    assert get_overall_health(viewer)["overall_health"] == overall
+    assert get_overall_health(viewer_api)["overall_health"] == overall
 
 
 @pytest.fixture
@@ -250,9 +256,9 @@ def capability_of_each_health(db):
     ],
 )
 def test_include_parameters_filter_list_but_not_counts(
-    viewer, capability_of_each_health, query, expected
+    viewer_api, capability_of_each_health, query, expected
 ):
-    body = get_overall_health(viewer, query)
+    body = get_overall_health(viewer_api, query)
 
     assert [item["health"] for item in body.pop("capabilities")] == expected
     assert body == {
@@ -263,14 +269,14 @@ def test_include_parameters_filter_list_but_not_counts(
     }
 
 
-def test_drained_registration_is_not_counted(viewer):
+def test_drained_registration_is_not_counted(viewer_api):
     RegistrationFactory()
     RegistrationFactory(
         entry__status=OFFLINE, drain_until=timezone.now() - timedelta(seconds=1)
     )
 
-    assert get_health(viewer)["total_providers"] == 1
-    assert get_overall_health(viewer)["capabilities"][0]["total_providers"] == 1
+    assert get_health(viewer_api)["total_providers"] == 1
+    assert get_overall_health(viewer_api)["capabilities"][0]["total_providers"] == 1
 
 
 @pytest.mark.parametrize(
@@ -283,7 +289,7 @@ def test_drained_registration_is_not_counted(viewer):
         "/data-analysis/health?version=1.0.0",
     ],
 )
-def test_health_with_invalid_parameter_returns_400(viewer, path):
+def test_health_with_invalid_parameter_returns_400(viewer_api, path):
     RegistrationFactory()
 
-    assert_error_response(viewer.get(REGISTRY_URL + path), 400, "INVALID_PARAMETER")
+    assert_error_response(viewer_api.get(REGISTRY_URL + path), 400, "INVALID_PARAMETER")

@@ -70,39 +70,45 @@ NON_MATCHING_FILTERS = [
 
 
 @pytest.mark.parametrize("metadata_filter", MATCHING_FILTERS, ids=json.dumps)
-def test_provider_with_matching_metadata_is_returned(viewer, metadata_filter):
+def test_provider_with_matching_metadata_is_returned(viewer_api, metadata_filter):
     create_registration("A", metadata=METADATA)
 
-    assert get_agent_names(viewer, metadata_filter=json.dumps(metadata_filter)) == ["A"]
+    assert get_agent_names(viewer_api, metadata_filter=json.dumps(metadata_filter)) == [
+        "A"
+    ]
 
 
 @pytest.mark.parametrize("metadata_filter", NON_MATCHING_FILTERS, ids=json.dumps)
-def test_provider_without_matching_metadata_is_not_returned(viewer, metadata_filter):
+def test_provider_without_matching_metadata_is_not_returned(
+    viewer_api, metadata_filter
+):
     create_registration("A", metadata=METADATA)
 
-    assert get_agent_names(viewer, metadata_filter=json.dumps(metadata_filter)) == []
+    assert (
+        get_agent_names(viewer_api, metadata_filter=json.dumps(metadata_filter)) == []
+    )
 
 
-def test_metadata_filter_distinguishes_one_and_true_in_nested_object(viewer):
+def test_metadata_filter_distinguishes_one_and_true_in_nested_object(viewer_api):
     create_registration("A", metadata={"limits": {"gpu": True}})
 
-    assert get_agent_names(viewer, metadata_filter='{"limits": {"gpu": 1}}') == []
+    assert get_agent_names(viewer_api, metadata_filter='{"limits": {"gpu": 1}}') == []
 
 
-def test_totals_count_matching_providers_regardless_of_health(viewer):
+def test_totals_count_matching_providers_regardless_of_health(viewer_api):
     create_registration("Healthy", metadata={"a": 1})
     create_registration("Offline", metadata={"a": 1}, status=Status.OFFLINE)
     create_registration("Other", metadata={"a": 2})
-    decision = get_decision(viewer, metadata_filter='{"a": 1}')
+    decision = get_decision(viewer_api, metadata_filter='{"a": 1}')
 
     assert [provider["agent_name"] for provider in decision["providers"]] == ["Healthy"]
     assert (decision["total_providers"], decision["healthy_providers"]) == (2, 1)
 
 
-def test_empty_metadata_filter_is_ignored(viewer):
+def test_empty_metadata_filter_is_ignored(viewer_api):
     create_registration("A")
 
-    assert get_agent_names(viewer, metadata_filter="") == ["A"]
+    assert get_agent_names(viewer_api, metadata_filter="") == ["A"]
 
 
 INVALID_FILTERS = ["{", "csv", "[]", "null", '"a"', "1", "true", "{'a': 1}"]
@@ -112,8 +118,8 @@ INVALID_FILTERS += ['{"a":' * 5_000 + "1" + "}" * 5_000, '{"a": ' + "9" * 5_000 
 
 
 @pytest.mark.parametrize("text", INVALID_FILTERS, ids=lambda text: ascii(text)[:20])
-def test_invalid_metadata_filter_returns_422(viewer, text):
+def test_invalid_metadata_filter_returns_422(viewer_api, text):
     create_registration("A")
-    response = request_decision(viewer, metadata_filter=text)
+    response = request_decision(viewer_api, metadata_filter=text)
 
     assert_error_response(response, 422, "METADATA_FILTER_INVALID")

@@ -33,11 +33,11 @@ def test_write_as_editor_or_admin_succeeds(api_client_for_role, role):
     assert [response.status_code for response in responses] == [201, 200, 204, 204]
 
 
-def test_write_as_viewer_returns_403(viewer):
+def test_write_as_viewer_returns_403(viewer_api):
     registration = RegistrationFactory()
 
-    assert [response.status_code for response in send_reads(viewer)] == [200] * 4
-    for response in send_writes(viewer, registration):
+    assert [response.status_code for response in send_reads(viewer_api)] == [200] * 4
+    for response in send_writes(viewer_api, registration):
         assert_error_response(response, 403, "PERMISSION_DENIED")
     assert CapabilityRegistration.objects.get().priority == 50
 
@@ -72,7 +72,7 @@ def test_anonymous_read_setting_allows_only_reads(settings):
         ("GET", "/some-agent/data-analysis"),
     ],
 )
-def test_unsupported_registry_method_returns_405(admin, method, path):
-    response = admin.generic(method, REGISTRY_URL + path)
+def test_unsupported_registry_method_returns_405(admin_api, method, path):
+    response = admin_api.generic(method, REGISTRY_URL + path)
 
     assert_error_response(response, 405, "METHOD_NOT_ALLOWED")

@@ -31,28 +31,32 @@ def create_providers(count: int, capability: str = "data-analysis") -> None:
     RegistrationFactory.create_batch(count, capability=capability, metadata={"a": 1})
 
 
-def test_registry_query_count_is_independent_of_number_of_providers(viewer):
+def test_registry_query_count_is_independent_of_number_of_providers(viewer_api):
     counts = []
     for count in (1, 9, 90):
         create_providers(count)
-        counts.append(count_queries_of_paths(viewer))
+        counts.append(count_queries_of_paths(viewer_api))
 
     assert counts == [EXPECTED_COUNTS] * 3
-    decision = viewer.get(f"{REGISTRY_URL}/data-analysis").json()
+    decision = viewer_api.get(f"{REGISTRY_URL}/data-analysis").json()
     assert len(decision["providers"]) == 100
 
 
-def test_registry_query_count_is_independent_of_number_of_capabilities(viewer):
+def test_registry_query_count_is_independent_of_number_of_capabilities(viewer_api):
     for n in range(50):
         create_providers(2, f"capability-{n}")
     create_providers(1)
 
-    assert count_queries_of_paths(viewer) == EXPECTED_COUNTS
+    assert count_queries_of_paths(viewer_api) == EXPECTED_COUNTS
 
 
-def test_load_balance_needs_one_more_query_without_redis(viewer, settings):
+def test_load_balance_needs_one_more_query_without_redis(viewer_api, settings):
     settings.REDIS_URL = ""
     create_providers(10)
     url = f"{REGISTRY_URL}/data-analysis?routing_strategy=load_balance"
 
-    assert count_queries(viewer, url) == count_queries(viewer, f"{url}&peek=true") == 2
+    assert (
+        count_queries(viewer_api, url)
+        == count_queries(viewer_api, f"{url}&peek=true")
+        == 2
+    )

@@ -53,17 +53,17 @@ INVALID_MEMBERS = {
 @pytest.mark.parametrize(
     "members", INVALID_MEMBERS.values(), ids=INVALID_MEMBERS.keys()
 )
-def test_register_with_invalid_member_returns_400(editor, members):
-    assert_error_response(register(editor, **members), 400, "INVALID_BODY")
+def test_register_with_invalid_member_returns_400(editor_api, members):
+    assert_error_response(register(editor_api, **members), 400, "INVALID_BODY")
     assert not CapabilityRegistration.objects.exists()
 
 
 @pytest.mark.parametrize(
     "members", INVALID_MEMBERS.values(), ids=INVALID_MEMBERS.keys()
 )
-def test_update_with_invalid_member_returns_400(editor, members):
+def test_update_with_invalid_member_returns_400(editor_api, members):
     registration = RegistrationFactory(priority=7)
-    response = update(editor, registration, **({"priority": 8} | members))
+    response = update(editor_api, registration, **({"priority": 8} | members))
 
     assert_error_response(response, 400, "INVALID_BODY")
     registration.refresh_from_db()
@@ -72,8 +72,8 @@ def test_update_with_invalid_member_returns_400(editor, members):
 
 @pytest.mark.parametrize("member", ["agent_id", "capability"])
 @pytest.mark.parametrize("value", [None, 5, True, ["a"], {"a": 1}], ids=repr)
-def test_agent_id_or_capability_of_wrong_type_returns_400(editor, member, value):
-    response = register(editor, **{member: value})
+def test_agent_id_or_capability_of_wrong_type_returns_400(editor_api, member, value):
+    response = register(editor_api, **{member: value})
     body = assert_error_response(response, 400, "INVALID_BODY")
 
     assert list(body["details"]["errors"]) == [member]
@@ -83,24 +83,24 @@ def test_agent_id_or_capability_of_wrong_type_returns_400(editor, member, value)
     ("member", "code"),
     [("agent_id", "INVALID_AGENT_ID"), ("capability", "INVALID_CAPABILITY_NAME")],
 )
-def test_empty_agent_id_or_capability_returns_400(editor, member, code):
-    assert_error_response(register(editor, **{member: ""}), 400, code)
+def test_empty_agent_id_or_capability_returns_400(editor_api, member, code):
+    assert_error_response(register(editor_api, **{member: ""}), 400, code)
 
 
-def test_agent_id_and_capability_are_required(editor):
+def test_agent_id_and_capability_are_required(editor_api):
     body = assert_error_response(
-        editor.post(REGISTRY_URL, {}, format="json"), 400, "INVALID_BODY"
+        editor_api.post(REGISTRY_URL, {}, format="json"), 400, "INVALID_BODY"
     )
 
     assert set(body["details"]["errors"]) == {"agent_id", "capability"}
 
 
 @pytest.mark.parametrize("raw", ["", "{", "[]", "null", '"a"', '{"priority": NaN}'])
-def test_body_that_is_not_an_object_returns_400(editor, raw):
+def test_body_that_is_not_an_object_returns_400(editor_api, raw):
     content_type = "application/json"
     responses = [
-        editor.post(REGISTRY_URL, raw, content_type=content_type),
-        editor.put(
+        editor_api.post(REGISTRY_URL, raw, content_type=content_type),
+        editor_api.put(
             f"{REGISTRY_URL}/{RegistrationFactory().pk}", raw, content_type=content_type
         ),
     ]
@@ -109,23 +109,23 @@ def test_body_that_is_not_an_object_returns_400(editor, raw):
         assert_error_response(response, 400, "INVALID_BODY")
 
 
-def test_registry_write_with_unsupported_content_type_returns_415(editor):
-    response = editor.post(REGISTRY_URL, {"agent_id": "a"}, format="multipart")
+def test_registry_write_with_unsupported_content_type_returns_415(editor_api):
+    response = editor_api.post(REGISTRY_URL, {"agent_id": "a"}, format="multipart")
 
     assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_write_with_unknown_parameter_returns_400(editor):
+def test_write_with_unknown_parameter_returns_400(editor_api):
     registration = RegistrationFactory()
     responses = [
-        editor.post(f"{REGISTRY_URL}?force=true", {}, format="json"),
-        editor.put(
+        editor_api.post(f"{REGISTRY_URL}?force=true", {}, format="json"),
+        editor_api.put(
             f"{REGISTRY_URL}/{registration.pk}?force=true",
             {"priority": 1},
             format="json",
         ),
-        unregister(editor, registration, "?force=true"),
-        unregister(editor, registration, "?drain=yes"),
+        unregister(editor_api, registration, "?force=true"),
+        unregister(editor_api, registration, "?drain=yes"),
     ]
 
     for response in responses:

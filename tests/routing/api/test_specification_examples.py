@@ -73,7 +73,7 @@ def remove_members(members: dict, *names: str) -> dict:
     return {name: value for name, value in members.items() if name not in names}
 
 
-def test_registration_returns_documented_response(editor):
+def test_registration_returns_documented_response(editor_api):
     entry = CatalogEntryFactory(display_name="DataAnalyzer")
     payload = {
         "agent_id": str(entry.pk),
@@ -83,7 +83,7 @@ def test_registration_returns_documented_response(editor):
         "metadata": METADATA,
         "health_check_url": "/api/v1/config-agents/{agent_id}/health",
     }
-    response = editor.post(REGISTRY_URL, payload, format="json")
+    response = editor_api.post(REGISTRY_URL, payload, format="json")
     body = response.json()
 
     assert response.status_code == 201
@@ -104,7 +104,7 @@ def test_registration_returns_documented_response(editor):
     assert body["health_check_url"] == payload["health_check_url"]
 
 
-def test_external_agent_registration_returns_documented_response(editor):
+def test_external_agent_registration_returns_documented_response(editor_api):
     entry = CatalogEntryFactory()
     members = {
         "capability": "data-analysis",
@@ -117,34 +117,34 @@ def test_external_agent_registration_returns_documented_response(editor):
         "health_check_url": "https://analyzer.example.com/health",
     }
     payload = members | {"agent_id": entry.agent_key}
-    body = editor.post(REGISTRY_URL, payload, format="json").json()
+    body = editor_api.post(REGISTRY_URL, payload, format="json").json()
 
     assert body.items() >= members.items()
     assert (body["agent_id"], body["version"]) == (str(entry.pk), "1.0.0")
 
 
 @pytest.fixture
-def analyzer(editor):
+def analyzer(editor_api):
     """Create the first provider of the specification.
 
     95 of its 100 requests succeeded, 45 of them in the last hour.
     """
     metadata = METADATA | {"specializations": ["sales_analysis", "financial_reporting"]}
     registration = create_provider("DataAnalyzer", priority=100, metadata=metadata)
-    send_report(editor, registration, 50, 5, 1200)
+    send_report(editor_api, registration, 50, 5, 1200)
     RequestSecond.objects.update(second=F("second") - 2 * 3600)
-    send_report(editor, registration, 45, 0, 1200, load_score=0.3)
+    send_report(editor_api, registration, 45, 0, 1200, load_score=0.3)
     health.record_probe(registration.entry, success(60, LAST_CHECK))
     return registration
 
 
-def test_capability_list_returns_documented_response(editor, viewer, analyzer):
+def test_capability_list_returns_documented_response(editor_api, viewer_api, analyzer):
     second = create_provider("AdvancedAnalyzer", version="2.0.0", priority=80)
-    send_report(editor, second, 49, 1, 2100, load_score=0.7)
+    send_report(editor_api, second, 49, 1, 2100, load_score=0.7)
     third = create_provider("ImageProcessor", "image-processing")
-    send_report(editor, third, 23, 2, 3500, load_score=0.1)
+    send_report(editor_api, third, 23, 2, 3500, load_score=0.1)
 
-    assert viewer.get(REGISTRY_URL).json() == {
+    assert viewer_api.get(REGISTRY_URL).json() == {
         "capabilities": [
             {
                 "capability": "data-analysis",
@@ -196,8 +196,10 @@ def test_capability_list_returns_documented_response(editor, viewer, analyzer):
     }
 
 
-def test_capability_list_with_metadata_returns_documented_response(viewer, analyzer):
-    page = viewer.get(f"{REGISTRY_URL}?include_metadata=true").json()
+def test_capability_list_with_metadata_returns_documented_response(
+    viewer_api, analyzer
+):
+    page = viewer_api.get(f"{REGISTRY_URL}?include_metadata=true").json()
     metrics = page["capabilities"][0]["providers"][0].pop("performance_metrics")
 
     assert page == {
@@ -235,12 +237,12 @@ def test_capability_list_with_metadata_returns_documented_response(viewer, analy
     assert metrics.items() >= expected.items()
 
 
-def test_routing_decision_returns_documented_response(editor, viewer):
+def test_routing_decision_returns_documented_response(editor_api, viewer_api):
     metadata = remove_members(METADATA, "processing_time")
     registration = create_provider("DataAnalyzer", priority=100, metadata=metadata)
-    send_report(editor, registration, 19, 1, 1200, load_score=0.3)
+    send_report(editor_api, registration, 19, 1, 1200, load_score=0.3)
     health.record_probe(registration.entry, success(60, LAST_CHECK))
-    decision = viewer.get(f"{REGISTRY_URL}/data-analysis").json()
+    decision = viewer_api.get(f"{REGISTRY_URL}/data-analysis").json()
     metrics = decision["providers"][0].pop("performance_metrics")
 
     assert list(metrics) == PERFORMANCE_METRICS
@@ -273,28 +275,30 @@ def test_routing_decision_returns_documented_response(editor, viewer):
     }
 
 
-def test_fastest_response_decision_puts_fastest_provider_first(editor, viewer):
+def test_fastest_response_decision_puts_fastest_provider_first(editor_api, viewer_api):
     slow, fast = (
         create_provider(name, "image-processing") for name in ("Slow", "Fast")
     )
-    send_report(editor, slow, 1, 0, 3000)
-    send_report(editor, fast, 1, 0, 200)
+    send_report(editor_api, slow, 1, 0, 3000)
+    send_report(editor_api, fast, 1, 0, 200)
     strategy = "routing_strategy=fastest_response"
-    decision = viewer.get(f"{REGISTRY_URL}/image-processing?{strategy}").json()
+    decision = viewer_api.get(f"{REGISTRY_URL}/image-processing?{strategy}").json()
 
     assert decision["providers"][0]["agent_id"] == fast.agent_id
     assert decision["routing_strategy"] == "fastest_response"
 
 
-def test_unregistration_returns_documented_response(editor):
+def test_unregistration_returns_documented_response(editor_api):
     registration = create_provider("DataAnalyzer")
-    response = editor.delete(f"{REGISTRY_URL}/{registration.agent_id}/data-analysis")
+    response = editor_api.delete(
+        f"{REGISTRY_URL}/{registration.agent_id}/data-analysis"
+    )
 
     assert (response.status_code, response.content) == (204, b"")
-    assert editor.get(REGISTRY_URL).json()["total"] == 0
+    assert editor_api.get(REGISTRY_URL).json()["total"] == 0
 
 
-def test_update_returns_documented_response(editor):
+def test_update_returns_documented_response(editor_api):
     registration = create_provider("DataAnalyzer", priority=100, metadata=METADATA)
     payload = {
         "priority": 120,
@@ -306,7 +310,9 @@ def test_update_returns_documented_response(editor):
         },
         "health_check_url": "/api/v1/config-agents/{agent_id}/health/detailed",
     }
-    response = editor.put(f"{REGISTRY_URL}/{registration.pk}", payload, format="json")
+    response = editor_api.put(
+        f"{REGISTRY_URL}/{registration.pk}", payload, format="json"
+    )
     body = response.json()
 
     assert response.status_code == 200
@@ -325,16 +331,18 @@ def test_update_returns_documented_response(editor):
     assert body["health_check_url"] == payload["health_check_url"]
 
 
-def test_capability_health_returns_documented_response(editor, viewer, analyzer):
+def test_capability_health_returns_documented_response(
+    editor_api, viewer_api, analyzer
+):
     second = create_provider("AdvancedAnalyzer", priority=80)
-    send_report(editor, second, 49, 1, 2100)
+    send_report(editor_api, second, 49, 1, 2100)
     health.record_probe(second.entry, success(80, LAST_CHECK - timedelta(seconds=15)))
     third = create_provider("BackupAnalyzer", priority=10)
     for minutes in (7, 6, 5):
         at = LAST_CHECK - timedelta(minutes=minutes)
         health.record_probe(third.entry, failure(at, "Connection timeout after 30s"))
 
-    assert viewer.get(f"{REGISTRY_URL}/data-analysis/health").json() == {
+    assert viewer_api.get(f"{REGISTRY_URL}/data-analysis/health").json() == {
         "capability": "data-analysis",
         "overall_health": "healthy",
         "healthy_providers": 2,
@@ -402,11 +410,11 @@ EXPECTED_CAPABILITIES = [
 ]
 
 
-def test_overall_health_returns_documented_response(viewer):
+def test_overall_health_returns_documented_response(viewer_api):
     for capability, states in STATUSES_BY_CAPABILITY.items():
         for status in states:
             RegistrationFactory(capability=capability, entry__status=status)
-    body = viewer.get(f"{REGISTRY_URL}/health").json()
+    body = viewer_api.get(f"{REGISTRY_URL}/health").json()
     capabilities = body.pop("capabilities")
 
     assert body == {
@@ -419,10 +427,10 @@ def test_overall_health_returns_documented_response(viewer):
     assert all(expected in capabilities for expected in EXPECTED_CAPABILITIES)
 
 
-def test_unknown_capability_returns_documented_error(viewer):
+def test_unknown_capability_returns_documented_error(viewer_api):
     create_provider("DataAnalyzer")
     create_provider("ImageProcessor", "image-processing")
-    response = viewer.get(f"{REGISTRY_URL}/non-existent-capability")
+    response = viewer_api.get(f"{REGISTRY_URL}/non-existent-capability")
     body = assert_error_response(response, 404, "CAPABILITY_NOT_FOUND")
 
     assert body["error"] == "Capability not found"

@@ -70,8 +70,8 @@ def build_padded_greet(size: int) -> bytes:
     ],
     ids=str,
 )
-def test_malformed_envelope_is_rejected_with_path(editor, members, path):
-    assert get_malformed_path(editor, build_greet(**members)) == path
+def test_malformed_envelope_is_rejected_with_path(editor_api, members, path):
+    assert get_malformed_path(editor_api, build_greet(**members)) == path
     assert count_stored_rows() == 0
 
 
@@ -80,14 +80,14 @@ def test_malformed_envelope_is_rejected_with_path(editor, members, path):
     [b"", b" ", b"[]", b"null", b"{", b"\xff", b'{"ts": NaN}', b"[" * 100_000],
     ids=["empty", "blank", "list", "null", "unclosed", "latin-1", "nan", "deep"],
 )
-def test_body_other_than_json_object_is_malformed(editor, raw):
-    assert get_malformed_path(editor, raw) == "$"
+def test_body_other_than_json_object_is_malformed(editor_api, raw):
+    assert get_malformed_path(editor_api, raw) == "$"
 
 
-def test_duplicate_member_is_malformed(editor):
+def test_duplicate_member_is_malformed(editor_api):
     raw = json.dumps(build_greet())[:-1].encode() + b', "to": "ops"}'
 
-    get_malformed_path(editor, raw)
+    get_malformed_path(editor_api, raw)
     assert count_stored_rows() == 0
 
 
@@ -104,16 +104,16 @@ def test_duplicate_member_is_malformed(editor):
     ],
     ids=str,
 )
-def test_malformed_card_is_rejected_with_path(editor, members, path):
+def test_malformed_card_is_rejected_with_path(editor_api, members, path):
     envelope = build_envelope("greet", {"peer_card": build_card() | members})
 
-    assert get_malformed_path(editor, envelope) == path
+    assert get_malformed_path(editor_api, envelope) == path
     assert count_stored_rows() == 0
 
 
 @pytest.mark.parametrize("age", [-300, 290])
-def test_timestamp_within_five_minutes_is_accepted(editor, age):
-    send_envelopes(editor, build_greet(ts=int(time.time()) - age))
+def test_timestamp_within_five_minutes_is_accepted(editor_api, age):
+    send_envelopes(editor_api, build_greet(ts=int(time.time()) - age))
 
 
 @pytest.mark.parametrize(
@@ -126,33 +126,33 @@ def test_timestamp_within_five_minutes_is_accepted(editor, age):
     ],
     ids=["old", "future", "expired", "future-but-not-expired"],
 )
-def test_old_or_future_envelope_is_rejected_as_expired(editor, members, path):
+def test_old_or_future_envelope_is_rejected_as_expired(editor_api, members, path):
     now = int(time.time())
     envelope = build_greet(**{key: now + seconds for key, seconds in members.items()})
 
-    body = assert_rejected(editor, envelope, 400, "INVALID_BODY", "expired")
+    body = assert_rejected(editor_api, envelope, 400, "INVALID_BODY", "expired")
     assert body["details"]["path"] == path
     assert count_stored_rows() == 0
 
 
-def test_old_envelope_with_future_expires_at_is_accepted(editor):
+def test_old_envelope_with_future_expires_at_is_accepted(editor_api):
     now = int(time.time())
 
-    send_envelopes(editor, build_greet(ts=now - 3600, expires_at=now + 3600))
+    send_envelopes(editor_api, build_greet(ts=now - 3600, expires_at=now + 3600))
 
 
-def test_repeated_envelope_is_rejected_as_duplicate(editor):
+def test_repeated_envelope_is_rejected_as_duplicate(editor_api):
     envelope = build_greet("build-site")
-    send_envelopes(editor, envelope)
+    send_envelopes(editor_api, envelope)
 
-    body = assert_rejected(editor, envelope, 409, "CONFLICT", "duplicate")
+    body = assert_rejected(editor_api, envelope, 409, "CONFLICT", "duplicate")
     assert body["details"]["path"] == "$.id"
 
 
-def test_same_id_from_other_sender_or_channel_is_accepted(editor):
+def test_same_id_from_other_sender_or_channel_is_accepted(editor_api):
     envelope = build_greet()
-    send_envelopes(editor, envelope, build_greet(id=envelope["id"], sender="coder"))
-    send_envelopes(editor, envelope | {"channel": "testers"})
+    send_envelopes(editor_api, envelope, build_greet(id=envelope["id"], sender="coder"))
+    send_envelopes(editor_api, envelope | {"channel": "testers"})
 
     assert CatalogEntry.objects.count() == 3
 
@@ -166,25 +166,25 @@ def test_same_id_from_other_sender_or_channel_is_accepted(editor):
     ],
     ids=["not_target", "verification_failed", "unsupported_kind"],
 )
-def test_id_of_rejected_envelope_can_be_reused(editor, build, status):
+def test_id_of_rejected_envelope_can_be_reused(editor_api, build, status):
     envelope = build()
-    assert post_envelope(editor, envelope).status_code == status
+    assert post_envelope(editor_api, envelope).status_code == status
 
     send_envelopes(
-        editor,
+        editor_api,
         build_greet(id=envelope["id"], sender=envelope["from"], channel="builders"),
     )
 
 
-def test_id_of_forbidden_envelope_can_be_reused(viewer, editor):
+def test_id_of_forbidden_envelope_can_be_reused(viewer_api, editor_api):
     envelope = build_greet()
-    post_envelope(viewer, envelope)
+    post_envelope(viewer_api, envelope)
 
-    send_envelopes(editor, envelope)
+    send_envelopes(editor_api, envelope)
 
 
-def test_expired_seen_envelopes_are_deleted(editor):
-    send_envelopes(editor, build_greet())
+def test_expired_seen_envelopes_are_deleted(editor_api):
+    send_envelopes(editor_api, build_greet())
     delete_expired_envelopes()
     assert SeenEnvelope.objects.count() == 1
 
@@ -193,29 +193,29 @@ def test_expired_seen_envelopes_are_deleted(editor):
     assert not SeenEnvelope.objects.exists()
 
 
-def test_seen_envelope_with_far_expires_at_is_kept_for_limited_time(editor):
-    send_envelopes(editor, build_greet(expires_at=2**53 - 1))
+def test_seen_envelope_with_far_expires_at_is_kept_for_limited_time(editor_api):
+    send_envelopes(editor_api, build_greet(expires_at=2**53 - 1))
 
     assert SeenEnvelope.objects.get().until.year < 2100
 
 
 @pytest.mark.parametrize("kind", ["sing", "GREET", "recipe"])
-def test_unknown_kind_is_rejected_as_unsupported(editor, kind):
+def test_unknown_kind_is_rejected_as_unsupported(editor_api, kind):
     assert_rejected(
-        editor, build_greet(kind=kind), 400, "INVALID_BODY", "unsupported_kind"
+        editor_api, build_greet(kind=kind), 400, "INVALID_BODY", "unsupported_kind"
     )
 
 
 @pytest.mark.parametrize("kind", ["say", "direct", "receipt", "trace"])
-def test_unhandled_kinds_are_accepted_and_ignored(viewer, kind):
-    assert send_envelopes(viewer, build_envelope(kind, {"text": "hello"})) == []
+def test_unhandled_kinds_are_accepted_and_ignored(viewer_api, kind):
+    assert send_envelopes(viewer_api, build_envelope(kind, {"text": "hello"})) == []
     assert not CatalogEntry.objects.exists()
 
 
-def test_whois_to_unknown_peer_returns_404(viewer):
+def test_whois_to_unknown_peer_returns_404(viewer_api):
     envelope = build_whois(to="unknown")
 
-    body = assert_rejected(viewer, envelope, 404, "PEER_NOT_FOUND", "not_target")
+    body = assert_rejected(viewer_api, envelope, 404, "PEER_NOT_FOUND", "not_target")
     assert body["details"]["path"] == "$.to"
 
 
@@ -241,22 +241,26 @@ def test_whois_to_unknown_peer_returns_404(viewer):
         "repeated-requirement",
     ],
 )
-def test_malformed_document_is_rejected_with_path(editor, body, path):
-    assert get_malformed_path(editor, build_envelope("capability", body)) == path
+def test_malformed_document_is_rejected_with_path(editor_api, body, path):
+    assert get_malformed_path(editor_api, build_envelope("capability", body)) == path
     assert count_stored_rows() == 0
 
 
-def test_envelope_over_size_limit_returns_413(editor):
-    send_envelopes(editor, build_padded_greet(SIZE_LIMIT))
+def test_envelope_over_size_limit_returns_413(editor_api):
+    send_envelopes(editor_api, build_padded_greet(SIZE_LIMIT))
 
     assert_rejected(
-        editor, build_padded_greet(SIZE_LIMIT + 1), 413, "BODY_TOO_LARGE", "malformed"
+        editor_api,
+        build_padded_greet(SIZE_LIMIT + 1),
+        413,
+        "BODY_TOO_LARGE",
+        "malformed",
     )
 
 
-def test_malformed_whois_is_rejected_with_path(editor):
+def test_malformed_whois_is_rejected_with_path(editor_api):
     def get_path(body):
-        return get_malformed_path(editor, build_envelope("whois", body))
+        return get_malformed_path(editor_api, build_envelope("whois", body))
 
     response = build_whois_response(build_card(), reply_to=None)
 
@@ -265,7 +269,7 @@ def test_malformed_whois_is_rejected_with_path(editor):
     )
     assert get_path({"type": "?"}) == "$.body.type"
     assert get_path({}) == "$.body.type"
-    assert get_malformed_path(editor, response) == "$.reply_to"
+    assert get_malformed_path(editor_api, response) == "$.reply_to"
 
 
 CATALOG_ITEMS_PATH = "$.ext['agh.capability_catalog'].capabilities"
@@ -300,44 +304,48 @@ CATALOG_ITEMS_PATH = "$.ext['agh.capability_catalog'].capabilities"
     ],
 )
 @pytest.mark.parametrize("has_greeted", [False, True], ids=["new-peer", "known-peer"])
-def test_too_long_text_is_rejected_with_path(editor, build, expected_path, has_greeted):
+def test_too_long_text_is_rejected_with_path(
+    editor_api, build, expected_path, has_greeted
+):
     if has_greeted:
-        send_envelopes(editor, build_greet())
+        send_envelopes(editor_api, build_greet())
 
-    assert get_malformed_path(editor, build()) == expected_path
+    assert get_malformed_path(editor_api, build()) == expected_path
 
 
-def test_throttled_envelope_returns_429_with_reason_busy(editor, settings):
+def test_throttled_envelope_returns_429_with_reason_busy(editor_api, settings):
     settings.AGENTLENS_WRITE_RATE = 1
-    send_envelopes(editor, build_greet())
-    response = post_envelope(editor, build_greet())
+    send_envelopes(editor_api, build_greet())
+    response = post_envelope(editor_api, build_greet())
 
     assert response.headers["Retry-After"]
     assert_error_response(response, 429, "RATE_LIMITED")
     assert response.json()["details"]["reason_code"] == "busy"
 
 
-def test_unknown_or_repeated_query_parameter_returns_400(editor):
+def test_unknown_or_repeated_query_parameter_returns_400(editor_api):
     raw = json.dumps(build_whois())
     url = f"{ENVELOPES_URL}?channel=builders"
-    response = editor.generic("POST", url, raw, content_type="application/json")
+    response = editor_api.generic("POST", url, raw, content_type="application/json")
     assert_error_response(response, 400, "INVALID_PARAMETER")
     for url in (f"{PEERS_URL}/agentlens", f"{PEERS_URL}/agentlens/capabilities/x"):
         for query in ("q=1", "channel=a&channel=b"):
-            response = editor.get(f"{url}?{query}")
+            response = editor_api.get(f"{url}?{query}")
             assert_error_response(response, 400, "INVALID_PARAMETER")
 
 
-def test_unsupported_method_and_media_type_are_rejected(editor):
-    assert_error_response(editor.get(ENVELOPES_URL), 405, "METHOD_NOT_ALLOWED")
+def test_unsupported_method_and_media_type_are_rejected(editor_api):
+    assert_error_response(editor_api.get(ENVELOPES_URL), 405, "METHOD_NOT_ALLOWED")
     assert_error_response(
-        editor.delete(f"{PEERS_URL}/agentlens"), 405, "METHOD_NOT_ALLOWED"
+        editor_api.delete(f"{PEERS_URL}/agentlens"), 405, "METHOD_NOT_ALLOWED"
     )
-    response = editor.generic("POST", ENVELOPES_URL, "{}", content_type="text/plain")
+    response = editor_api.generic(
+        "POST", ENVELOPES_URL, "{}", content_type="text/plain"
+    )
     assert_error_response(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_envelopes_of_later_revision_are_accepted(editor):
+def test_envelopes_of_later_revision_are_accepted(editor_api):
     envelope_members = {
         "workspace_id": "ws_1",
         "interaction_id": "int_1",
@@ -348,9 +356,9 @@ def test_envelopes_of_later_revision_are_accepted(editor):
         "thread_id": "thread_abc",
         "work_id": "w",
     }
-    send_envelopes(editor, build_greet("build-site", **envelope_members))
+    send_envelopes(editor_api, build_greet("build-site", **envelope_members))
     send_envelopes(
-        editor,
+        editor_api,
         build_transfer(build_document(), **envelope_members, **conversation_members),
     )
 

@@ -53,15 +53,15 @@ database_settings = settings(
     document_members=exclude_members({*WIRE_MEMBERS}),
 )
 def test_relayed_transfer_keeps_unknown_members(
-    editor, ext, members, body_members, document_members
+    editor_api, ext, members, body_members, document_members
 ):
     CatalogEntry.objects.all().delete()
     body = {"capability": build_document("a", **document_members), **body_members}
-    send_envelopes(editor, build_envelope("capability", body, ext=ext, **members))
-    first = fetch_transfer(editor, "a")
+    send_envelopes(editor_api, build_envelope("capability", body, ext=ext, **members))
+    first = fetch_transfer(editor_api, "a")
     SeenEnvelope.objects.all().delete()
-    send_envelopes(editor, first)
-    relayed = fetch_transfer(editor, "a")
+    send_envelopes(editor_api, first)
+    relayed = fetch_transfer(editor_api, "a")
 
     expected = (ext, members, body_members, document_members)
     for transfer in (first, relayed):
@@ -82,44 +82,44 @@ def test_relayed_transfer_keeps_unknown_members(
     members=exclude_members({*PEER_CARD_MEMBERS, "channel"}),
     brief=exts,
 )
-def test_card_keeps_unknown_members(editor, ext, members, brief):
+def test_card_keeps_unknown_members(editor_api, ext, members, brief):
     CatalogEntry.objects.all().delete()
     briefs = [brief | {"id": "a", "summary": "Does a."}]
     card = build_card("a", ext={"z": 1, BRIEF_KEY: briefs, **ext}, **members)
-    send_envelopes(editor, build_greet_from_card(card))
-    returned = editor.get(f"{PEERS_URL}/designer").json()
-    (response,) = send_envelopes(editor, build_whois(to="designer"))
+    send_envelopes(editor_api, build_greet_from_card(card))
+    returned = editor_api.get(f"{PEERS_URL}/designer").json()
+    (response,) = send_envelopes(editor_api, build_whois(to="designer"))
 
     assert returned == response["body"]["peer_card"] == card
     assert json.dumps(returned["ext"]) == json.dumps(card["ext"])
 
 
-def test_transfer_keeps_workspace_id_but_no_interaction_id(editor):
+def test_transfer_keeps_workspace_id_but_no_interaction_id(editor_api):
     """Newer revisions do not have `interaction_id` and reject it."""
     members = {"workspace_id": "ws1", "interaction_id": "int_1"}
     send_envelopes(
-        editor, build_greet("a"), build_transfer(build_document("a"), **members)
+        editor_api, build_greet("a"), build_transfer(build_document("a"), **members)
     )
 
-    transfer = fetch_transfer(editor, "a")
+    transfer = fetch_transfer(editor_api, "a")
     assert transfer["workspace_id"] == "ws1"
     assert "interaction_id" not in transfer
 
 
-def test_transfer_of_document_from_files_has_requested_channel(editor, tmp_path):
+def test_transfer_of_document_from_files_has_requested_channel(editor_api, tmp_path):
     (tmp_path / "designer").mkdir()
     document = without_members(build_document("a"), {"digest"})
     path = tmp_path / "designer" / "capabilities.json"
     path.write_text(json.dumps({"capabilities": [document]}))
     import_folder(tmp_path / "designer")
-    transfer = fetch_transfer(editor, "a", channel="builders")
+    transfer = fetch_transfer(editor_api, "a", channel="builders")
 
     assert transfer["channel"] == "builders"
-    assert fetch_transfer(editor, "a")["channel"] == "local"
+    assert fetch_transfer(editor_api, "a")["channel"] == "local"
 
 
-def test_transfer_of_privileged_capability_returns_404(editor):
+def test_transfer_of_privileged_capability_returns_404(editor_api):
     transfer = build_transfer(build_document("task.write"), proof={"sig": "x"})
-    send_envelopes(editor, build_greet(), transfer)
+    send_envelopes(editor_api, build_greet(), transfer)
 
-    assert editor.get(build_transfer_url("task.write")).status_code == 404
+    assert editor_api.get(build_transfer_url("task.write")).status_code == 404

@@ -36,22 +36,28 @@ pytestmark = pytest.mark.django_db
     ],
     ids=["wrong", "other-algorithm", "of-other-document"],
 )
-def test_transfer_with_wrong_digest_is_rejected_and_stores_nothing(editor, document):
+def test_transfer_with_wrong_digest_is_rejected_and_stores_nothing(
+    editor_api, document
+):
     envelope = build_transfer(document)
     body = assert_rejected(
-        editor, envelope, 422, "VERIFICATION_FAILED", "verification_failed"
+        editor_api, envelope, 422, "VERIFICATION_FAILED", "verification_failed"
     )
 
     assert body["details"]["path"] == "$.body.capability.digest"
     assert count_stored_rows() == 0
 
 
-def test_transfer_with_wrong_digest_keeps_stored_document(editor):
+def test_transfer_with_wrong_digest_keeps_stored_document(editor_api):
     send_envelopes(
-        editor, build_greet("build-site"), build_transfer(build_document(version="1"))
+        editor_api,
+        build_greet("build-site"),
+        build_transfer(build_document(version="1")),
     )
     envelope = build_transfer(build_document(version="2", digest=WRONG_DIGEST))
-    assert_rejected(editor, envelope, 422, "VERIFICATION_FAILED", "verification_failed")
+    assert_rejected(
+        editor_api, envelope, 422, "VERIFICATION_FAILED", "verification_failed"
+    )
 
     assert get_capabilities()["build-site"]["document"]["version"] == "1"
 
@@ -68,53 +74,57 @@ def test_transfer_with_wrong_digest_keeps_stored_document(editor):
     ],
     ids=["ext", "proof", "body"],
 )
-def test_member_named_like_a_secret_is_rejected_with_path(editor, members, path):
+def test_member_named_like_a_secret_is_rejected_with_path(editor_api, members, path):
     envelope = build_transfer(build_document(), **members)
 
-    assert get_malformed_path(editor, envelope) == path
+    assert get_malformed_path(editor_api, envelope) == path
     assert count_stored_rows() == 0
 
 
-def test_empty_secret_and_secret_hash_are_accepted(editor):
+def test_empty_secret_and_secret_hash_are_accepted(editor_api):
     send_envelopes(
-        editor, build_greet(ext={"token": "", "password_hash": "x", "tokens": 7})
+        editor_api, build_greet(ext={"token": "", "password_hash": "x", "tokens": 7})
     )
 
 
-def test_privileged_capability_in_card_is_rejected_without_proof(editor):
+def test_privileged_capability_in_card_is_rejected_without_proof(editor_api):
     error = (422, "VERIFICATION_FAILED", "verification_failed")
-    assert_rejected(editor, build_greet("task.write"), *error)
-    assert_rejected(editor, build_greet("task.write", proof={}), *error)
-    assert_rejected(editor, build_whois_response(build_card("task.write")), *error)
+    assert_rejected(editor_api, build_greet("task.write"), *error)
+    assert_rejected(editor_api, build_greet("task.write", proof={}), *error)
+    assert_rejected(editor_api, build_whois_response(build_card("task.write")), *error)
 
     assert count_stored_rows() == 0
-    send_envelopes(editor, build_greet("task.write", proof={"sig": "x"}))
+    send_envelopes(editor_api, build_greet("task.write", proof={"sig": "x"}))
 
 
-def test_broadcast_skips_privileged_peer_and_reaches_others(editor):
+def test_broadcast_skips_privileged_peer_and_reaches_others(editor_api):
     send_envelopes(
-        editor,
+        editor_api,
         build_greet("task.write", proof={"sig": "x"}),
         build_greet(sender="coder"),
     )
 
-    senders = {response["from"] for response in send_envelopes(editor, build_whois())}
+    senders = {
+        response["from"] for response in send_envelopes(editor_api, build_whois())
+    }
     assert "coder" in senders
 
 
-def test_broadcast_skips_registered_privileged_card_and_reaches_others(editor):
+def test_broadcast_skips_registered_privileged_card_and_reaches_others(editor_api):
     card = build_card("task.write", peer_id="writer", channel="builders")
-    editor.post("/api/v1/catalog/register", card, format="json")
+    editor_api.post("/api/v1/catalog/register", card, format="json")
     CatalogEntry.objects.update(status="active")
-    send_envelopes(editor, build_greet())
+    send_envelopes(editor_api, build_greet())
 
-    senders = {response["from"] for response in send_envelopes(editor, build_whois())}
+    senders = {
+        response["from"] for response in send_envelopes(editor_api, build_whois())
+    }
     assert "designer" in senders
 
 
-def test_registering_card_with_secret_returns_422(editor):
+def test_registering_card_with_secret_returns_422(editor_api):
     card = build_card(peer_id="leaky", ext={"acme": [{"token": "x"}]})
-    response = editor.post("/api/v1/catalog/register", card, format="json")
+    response = editor_api.post("/api/v1/catalog/register", card, format="json")
     body = assert_error_response(response, 422, "INVALID_DEFINITION")
 
     assert body["details"]["errors"][0]["path"] == "$.ext.acme[0].token"
@@ -122,10 +132,10 @@ def test_registering_card_with_secret_returns_422(editor):
 
 
 @pytest.mark.parametrize("build", [build_greet_from_card, build_whois_response])
-def test_card_of_another_sender_is_rejected(editor, build):
+def test_card_of_another_sender_is_rejected(editor_api, build):
     envelope = build(build_card()) | {"from": "other-peer"}
 
-    assert get_malformed_path(editor, envelope) == "$.body.peer_card.peer_id"
+    assert get_malformed_path(editor_api, envelope) == "$.body.peer_card.peer_id"
     assert count_stored_rows() == 0
 
 
@@ -138,10 +148,10 @@ def test_card_of_another_sender_is_rejected(editor, build):
     ],
     ids=["greet", "capability", "whois-response"],
 )
-def test_viewer_can_send_only_whois_requests(viewer, build):
-    assert_error_response(post_envelope(viewer, build()), 403, "PERMISSION_DENIED")
+def test_viewer_can_send_only_whois_requests(viewer_api, build):
+    assert_error_response(post_envelope(viewer_api, build()), 403, "PERMISSION_DENIED")
     assert count_stored_rows() == 0
-    (response,) = send_envelopes(viewer, build_whois())
+    (response,) = send_envelopes(viewer_api, build_whois())
     assert response["from"] == "agentlens"
 
 

@@ -53,7 +53,7 @@ def test_peer_from_files_has_unverified_documents(tmp_path):
 
 
 def test_greeting_peer_from_files_is_one_peer_with_merged_capabilities(
-    tmp_path, editor
+    tmp_path, editor_api
 ):
     write_local_catalog(tmp_path / "designer", build_document("a"), build_document("b"))
     import_folder(tmp_path / "designer")
@@ -67,7 +67,7 @@ def test_greeting_peer_from_files_is_one_peer_with_merged_capabilities(
     )
     for query in ("", "a", "c"):
         responses = send_envelopes(
-            editor, build_whois(query, ext=build_catalog_request_ext())
+            editor_api, build_whois(query, ext=build_catalog_request_ext())
         )
         senders = [
             response["from"]
@@ -76,9 +76,11 @@ def test_greeting_peer_from_files_is_one_peer_with_merged_capabilities(
         ]
         assert senders == ["designer"]
         assert get_catalog_ids(responses[0]) == ["b", "a"]
-    transfer = fetch_transfer(editor, "b")
+    transfer = fetch_transfer(editor_api, "b")
     assert transfer["body"]["capability"]["summary"] == "Does it better."
-    assert fetch_transfer(editor, "a")["body"] == {"capability": build_document("a")}
+    assert fetch_transfer(editor_api, "a")["body"] == {
+        "capability": build_document("a")
+    }
 
 
 def test_importing_files_removes_capabilities_no_longer_in_them(tmp_path):

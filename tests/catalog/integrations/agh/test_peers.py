@@ -296,9 +296,9 @@ def test_greets_with_same_capabilities_record_no_change():
     assert get_entry().changes.count() == 1
 
 
-def test_renamed_peer_is_found_by_new_name(viewer):
+def test_renamed_peer_is_found_by_new_name(viewer_api):
     def count_results(query):
-        return viewer.get(f"/api/v1/catalog?q={query}").json()["total"]
+        return viewer_api.get(f"/api/v1/catalog?q={query}").json()["total"]
 
     receive_envelopes(build_greet_from_card(build_card("a", display_name="Painter")))
     receive_envelopes(build_greet_from_card(build_card("a", display_name="Sculptor")))

@@ -59,9 +59,9 @@ def test_silent_peer_goes_offline_and_becomes_active_by_a_greet():
     assert entry.consecutive_failures == 0
 
 
-def test_offline_peer_is_not_searchable_until_next_greet(viewer):
+def test_offline_peer_is_not_searchable_until_next_greet(viewer_api):
     def count_results():
-        return viewer.get("/api/v1/capabilities?q=a").json()["total"]
+        return viewer_api.get("/api/v1/capabilities?q=a").json()["total"]
 
     receive_envelopes(build_greet("a"))
     assert count_results() == 1

@@ -62,16 +62,16 @@ def compare_unsupported_names(client, *entries) -> list[set[str]]:
 @given(
     features=FEATURES, flags=st.dictionaries(st.sampled_from(A2A_FLAGS), FLAG_VALUES)
 )
-def test_only_features_declared_as_false_are_unsupported(viewer, features, flags):
+def test_only_features_declared_as_false_are_unsupported(viewer_api, features, flags):
     CatalogEntry.objects.all().delete()
     declaration = json.dumps(nest_features(features)).encode()
     agui_entry = register(declaration, "agui").entry
     card_flags = {name: value is True for name, value in flags.items()}
     a2a_entry = register(card_bytes(capabilities=card_flags)).entry
-    agui_names, a2a_names = compare_unsupported_names(viewer, agui_entry, a2a_entry)
+    agui_names, a2a_names = compare_unsupported_names(viewer_api, agui_entry, a2a_entry)
 
     def fetch_unsupported_names(entry):
-        response = viewer.get(f"/api/v1/catalog/{entry.pk}/capabilities")
+        response = viewer_api.get(f"/api/v1/catalog/{entry.pk}/capabilities")
         return get_unsupported_names(response.json())
 
     declared_false = {name for name, value in features.items() if value is False}

@@ -31,15 +31,14 @@ class JSONObjectField(forms.JSONField):
     def to_python(self, value: Any) -> Any:
         if self.disabled or value in self.empty_values:
             return super().to_python(value)
-        problems = Problems()
+        problems = Problems(rejects_repeated_members=True)
         try:
             document = read_json(value.encode(errors="replace"), problems)
         except UnreadableDocument as error:
             raise forms.ValidationError(f"The value {error}.") from error
-        for problem in (*problems.errors, *problems.warnings):
-            # Warnings add what is done about them; here they reject the value.
-            message = problem.message.partition(";")[0]
-            raise forms.ValidationError(f"{problem.path} {message}.")
+        if problems.errors:
+            problem = problems.errors[0]
+            raise forms.ValidationError(f"{problem.path} {problem.message}.")
         return document
 
     def clean(self, value: Any) -> Any:

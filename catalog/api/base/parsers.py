@@ -30,15 +30,14 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        problems = Problems()
+        problems = Problems(rejects_repeated_members=True)
         try:
             document = read_json(read_body(stream), problems)
         except UnreadableDocument as error:
             raise InvalidBody(f"The body {error}") from error
-        # Warnings also reject the body, because they say that a member is repeated.
-        for problem in (*problems.errors, *problems.warnings):
-            message = problem.message.partition(";")[0]
-            raise InvalidBody(f"{problem.path} {message}")
+        if problems.errors:
+            problem = problems.errors[0]
+            raise InvalidBody(f"{problem.path} {problem.message}")
         return document
 
 

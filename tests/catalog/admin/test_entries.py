@@ -128,7 +128,7 @@ def test_edit_rejects_metadata_with_repeated_member(editor_client):
     response = editor_client.post(change_url(entry), form)
 
     errors = response.context["adminform"].form.errors["metadata"]
-    assert errors == ["$ member 'a' is repeated."]
+    assert errors == ["$ member 'a' is repeated in an object of the document."]
 
 
 def test_edit_rejects_metadata_that_is_not_an_object(editor_client):

@@ -165,7 +165,7 @@ def test_concurrent_probes_of_host_are_limited(agent_host, settings):
     async def scenario():
         async with asyncio.timeout(DEADLINE), Prober() as prober:
             await prober.start_due_probes()
-            while prober.queued < 6 or len(active_counts) < 2:
+            while prober.queued_count < 6 or len(active_counts) < 2:
                 await asyncio.sleep(0.02)
             others_queued.set()
             await asyncio.gather(*prober.running)

@@ -27,7 +27,7 @@ Keys = tuple[str | int, ...]
 def read_document(raw: bytes, problems: Problems) -> Document:
     """Decode a definition in JSON, YAML or TOML.
 
-    Raises UnreadableDocument if the bytes do not contain an object in such a format.
+    Raise UnreadableDocument if the bytes do not contain an object in such a format.
     """
     text = decode_utf8(check_size(raw))
     if front_matter.is_yaml_or_toml(text):
@@ -60,7 +60,7 @@ def decode_utf8(raw: bytes) -> str:
 def check_document(document: Any, problems: Problems) -> Document:
     """Return the value as an object; add errors for strings that cannot be stored.
 
-    Raises UnreadableDocument if it is not an object or is nested too deeply.
+    Raise UnreadableDocument if it is not an object or is nested too deeply.
     """
     if not isinstance(document, dict):
         raise UnreadableDocument(f"must be a JSON object, not {json_type(document)}")
@@ -115,7 +115,7 @@ def json_type(value: Any) -> str:
 def iter_errors(value: Any, keys: Keys = ()) -> Iterator[tuple[str, str]]:
     """Yield path and message for each string that databases cannot store.
 
-    Raises UnreadableDocument if the value is nested too deeply.
+    Raise UnreadableDocument if the value is nested too deeply.
     """
     if isinstance(value, str):
         if message := find_text_error(value):

@@ -45,7 +45,7 @@ class CapabilityMerger(ABC):
     def rebuild_capability(self, record: CapabilityRecord) -> CapabilityRecord | None:
         """Return the complete capability of a stored record, to export or to restore.
 
-        Returns None if the record has nothing that the definition does not contain.
+        Return None if the record has nothing that the definition does not contain.
         """
 
 

@@ -60,7 +60,7 @@ class Decision:
 def make_routing_decision(request: RoutingRequest) -> Decision:
     """Rank the providers of a capability by the strategy of the request.
 
-    Raises UnknownStrategyError, or NoProvidersError if nothing is registered for the
+    Raise UnknownStrategyError, or NoProvidersError if nothing is registered for the
     capability.
     """
     rank = STRATEGIES.get(request.strategy)

@@ -34,7 +34,7 @@ CHECK_FIELDS = [
 def build_health_check_url(registration: CapabilityRegistration) -> str:
     """Return the absolute URL; a path is relative to the agent's endpoint.
 
-    Returns "" if the agent's endpoint is not a URL.
+    Return "" if the agent's endpoint is not a URL.
     """
     agent_id = quote(registration.agent_id, safe="")
     path = registration.health_check_url.replace("{agent_id}", agent_id)
@@ -82,7 +82,7 @@ class RegistrationTargets:
 def record_probe(registration: CapabilityRegistration, outcome: ProbeOutcome) -> bool:
     """Save the outcome and publish a change of health.
 
-    Returns False for an outcome that no longer counts: the registration was removed or
+    Return False for an outcome that no longer counts: the registration was removed or
     has another URL, or a newer outcome is saved already.
     """
     rows = CapabilityRegistration.objects.select_for_update().defer("window")

@@ -55,7 +55,7 @@ def register(
 ) -> CapabilityRegistration:
     """Register an agent for a capability.
 
-    Raises AlreadyRegisteredError if it is registered, and CatalogEntry.DoesNotExist if
+    Raise AlreadyRegisteredError if it is registered, and CatalogEntry.DoesNotExist if
     the entry was deleted.
     """
     return add_registration(
@@ -101,7 +101,7 @@ def update(
 ) -> CapabilityRegistration:
     """Set fields by name and publish those whose values changed.
 
-    Raises CapabilityRegistration.DoesNotExist if the registration was removed.
+    Raise CapabilityRegistration.DoesNotExist if the registration was removed.
     """
     rows = CapabilityRegistration.objects.select_for_update(of=("self",))
     rows = rows.defer("window").select_related("entry__agent_type")
@@ -143,7 +143,7 @@ def update_dependent_fields(
 def unregister(registration: CapabilityRegistration, drain: bool = False) -> None:
     """Remove a registration, or start draining it.
 
-    Raises CapabilityRegistration.DoesNotExist if it was removed already.
+    Raise CapabilityRegistration.DoesNotExist if it was removed already.
     """
     if drain:
         update(registration, {"desired_state": DesiredState.DRAINING})

@@ -104,7 +104,7 @@ class AGHClient:
     ) -> list[Envelope]:
         """Build an envelope, post it and return the envelopes of the response.
 
-        Raises EnvelopeError if the envelope is invalid, before anything is sent.
+        Raise EnvelopeError if the envelope is invalid, before anything is sent.
         """
         header = EnvelopeHeader(channel=self.channel, sender=self.peer_id, to=to)
         return self.post(build_envelope(kind, header, body, int(time.time()), ext).raw)

@@ -106,10 +106,10 @@ def probe_by_presence(target: ProbeTarget, timeout: float) -> ProbeOutcome:
 
 
 async def probe_by_request(target: ProbeTarget) -> ProbeOutcome:
-    """Send the health requests in order until one succeeds or none may follow.
+    """Send the health requests in order until one succeeds.
 
-    If none succeeds, the outcome has the latest error, but one from a URL that does not
-    exist only if there is no other.
+    If all fail, report the latest error. Prefer errors other than that a URL does not
+    exist.
     """
     started_at = timezone.now()
     seconds = conf.PROBE_TIMEOUT

@@ -182,7 +182,7 @@ class AgentFolderReader:
 def read_local_catalog(folder: Path) -> list[CapabilityDocument] | None:
     """Return the catalog in the folder of an agent, or None if it has none.
 
-    Raises LocalCatalogError with all errors if the catalog is invalid.
+    Raise LocalCatalogError with all errors if the catalog is invalid.
     """
     return AgentFolderReader(folder).read_documents()
 

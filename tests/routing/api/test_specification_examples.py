@@ -1,7 +1,7 @@
 """The examples of the specification of the registry, member by member.
 
 Responses have more members than the examples: `ADDITIONAL_MEMBERS`, all of
-`PERFORMANCE_METRICS`, and `code` beside an error.
+`PERFORMANCE_METRICS`, and `code` next to errors.
 """
 
 import re

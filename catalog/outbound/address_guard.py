@@ -65,7 +65,7 @@ async def resolve_allowed(host: str, port: int) -> list[Address]:
     for address in addresses:
         if not is_allowed_address(address):
             raise UrlNotAllowed(
-                f"{host} is not at a public address; an administrator can allow its"
+                f"{host} is not a public host; an administrator can allow its"
                 " network in AGENTLENS_ALLOWED_NETWORKS"
             )
     return addresses

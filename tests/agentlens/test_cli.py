@@ -105,7 +105,7 @@ def test_import_missing_file_and_private_url_prints_reasons():
 
     assert result.exit_code == 1
     assert "/nowhere.json: No such file or directory" in result.stderr
-    assert "127.0.0.1 is not at a public address" in result.stderr
+    assert "127.0.0.1 is not a public host" in result.stderr
 
 
 def test_import_missing_file_with_endpoint_is_reported_as_missing():

@@ -170,7 +170,7 @@ def test_private_address_fails_check_with_message(settings, url):
     current = reload_registration(registration)
 
     assert current.status == "unhealthy"
-    assert "is not at a public address" in current.error
+    assert "is not a public host" in current.error
 
 
 def test_redirect_to_private_address_fails_check(agent_server, settings):

@@ -93,7 +93,7 @@ def test_admin_register_form_rejects_private_url(editor_client):
     response = editor_client.post(REGISTER_URL, {"url": "http://127.0.0.1:1/"})
 
     assert (
-        "is not at a public address; an administrator can allow its network in"
+        "is not a public host; an administrator can allow its network in"
         in response.content.decode()
     )
 

@@ -205,7 +205,7 @@ def test_redirect_to_private_address_is_not_followed(server):
     server.routes[CARD] = redirect("http://127.0.0.2:1/")
     server.routes[OLDER_CARD] = redirect("http://127.0.0.2:1/")
 
-    assert "is not at a public address" in probe("a2a", server.url("/a2a")).error
+    assert "is not a public host" in probe("a2a", server.url("/a2a")).error
 
 
 def test_missing_response_is_reported_as_timeout(server, settings):

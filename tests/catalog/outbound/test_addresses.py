@@ -162,7 +162,7 @@ async def test_loopback_is_rejected_in_every_notation(host, dns, server, setting
     settings.AGENTLENS_ALLOWED_NETWORKS = []
     dns.answers["localhost"] = dns.answers["localhost."] = [["127.0.0.1"]]
 
-    with pytest.raises(UrlNotAllowed, match="is not at a public address"):
+    with pytest.raises(UrlNotAllowed, match="is not a public host"):
         await fetch(server.url("/", host))
     assert server.requests == []
 

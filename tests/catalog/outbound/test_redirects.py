@@ -57,9 +57,7 @@ async def test_redirect_to_private_address_is_rejected(hops, server, settings):
         for n in range(hops):
             server.routes[f"/{n}"] = redirect(f"/{n + 1}")
         server.routes[f"/{hops}"] = redirect(private.url("/"))
-        with pytest.raises(
-            UrlNotAllowed, match=r"127.0.0.2 is not at a public address"
-        ):
+        with pytest.raises(UrlNotAllowed, match=r"127.0.0.2 is not a public host"):
             await fetch(server.url("/0"))
 
     assert private.requests == []

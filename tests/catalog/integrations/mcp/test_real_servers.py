@@ -187,7 +187,7 @@ def serve_everywhere(server, route):
 
 
 NOT_PUBLIC_ERROR = (
-    "127.0.0.2 is not at a public address; an administrator can allow its network in"
+    "127.0.0.2 is not a public host; an administrator can allow its network in"
     " AGENTLENS_ALLOWED_NETWORKS"
 )
 PRIVATE_REDIRECT = redirect("http://127.0.0.2:1/")

@@ -206,7 +206,8 @@ def probe(once: bool) -> None:
     default="",
     envvar="AGENTLENS_IMPORT_AUTHORIZATION",
     show_envvar=True,
-    help="Authorization header for the origin of a single URL. Never stored.",
+    help="Authorization header, sent only to the origin of the URL. Requires a single"
+    " URL. Never stored.",
 )
 @click.option("--warnings", is_flag=True, help="Show warnings about the definitions.")
 def import_(targets: tuple[str, ...], **options: str | bool) -> None:

@@ -98,7 +98,11 @@ class RegistrationQuerySet(models.QuerySet["CapabilityRegistration"]):
         return self.select_related("entry__agent_type").defer(*large_columns)
 
     def with_state(self) -> Self:
-        """Annotate `state`, from the registration's own check or else its agent's."""
+        """Annotate `state` and what the catalog entry says about the agent.
+
+        The state is that of the registration's own check, or else of the agent. A
+        deprecated agent always counts as deprecated.
+        """
         own_check = When(HAS_OWN_CHECK, then=F("check_state"))
         deprecated = When(
             entry__status=Status.DEPRECATED, then=Value(Status.DEPRECATED)

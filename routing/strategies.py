@@ -33,7 +33,7 @@ class RoutingCandidate:
 
     @property
     def has_good_health(self) -> bool:
-        """Whether the health is not even degraded or unknown, regardless of traffic."""
+        """Whether the provider is healthy, even if it takes no traffic."""
         return self.health == "healthy"
 
     @property

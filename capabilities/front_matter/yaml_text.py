@@ -41,20 +41,19 @@ def read_yaml(text: str, problems: Problems) -> Document:
         mark = error.problem_mark or error.context_mark
         raise build_yaml_error(message, mark) from error
     except yaml.YAMLError as error:
-        raise build_yaml_error("cannot be parsed") from error
+        raise build_yaml_error("invalid syntax") from error
 
 
 def reject_control_characters(text: str) -> None:
     if match := Reader.NON_PRINTABLE.search(text):
         line = text.count("\n", 0, match.start()) + 1
         column = match.start() - text.rfind("\n", 0, match.start())
-        message = f"is not YAML: a control character at line {line} column {column}"
-        raise UnreadableDocument(message)
+        raise build_yaml_error(f"a control character at line {line} column {column}")
 
 
 def build_yaml_error(message: str, mark: Any = None) -> UnreadableDocument:
     position = f" at line {mark.line + 1} column {mark.column + 1}" if mark else ""
-    return UnreadableDocument(f"is not YAML: {message}{position}")
+    return UnreadableDocument(f"cannot be read as YAML: {message}{position}")
 
 
 class YAMLDocumentReader:

@@ -108,8 +108,8 @@ def probe_by_presence(target: ProbeTarget, timeout: float) -> ProbeOutcome:
 async def probe_by_request(target: ProbeTarget) -> ProbeOutcome:
     """Send the health requests in order until one succeeds.
 
-    If all fail, report the latest error. Prefer errors other than that a URL does not
-    exist.
+    If all fail, report the latest error other than 404 and 410, which only show that
+    a URL does not exist. Without any other error, report the latest of these.
     """
     started_at = timezone.now()
     seconds = conf.PROBE_TIMEOUT
@@ -157,7 +157,7 @@ class Attempt:
 
 
 def is_informative(attempt: Attempt) -> bool:
-    """Rank a failure of the server above a URL that does not exist."""
+    """Return whether the failure says more than that the URL does not exist."""
     return attempt.status not in NOT_FOUND_STATUSES
 
 

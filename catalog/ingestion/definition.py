@@ -54,7 +54,7 @@ class Definition:
         return replace(self, record=record, raw=stored_raw)
 
     def with_introspected_members(self, stored_raw: bytes) -> "Definition":
-        """Return a copy that keeps what introspection added to the stored one."""
+        """Return a copy with what introspection added to the stored definition."""
         record, parser = self.record, parsers.get(self.record.protocol)
         introspector = parser.introspector if parser else None
         if introspector is None:

@@ -169,7 +169,7 @@ async def decompress(chunks: AsyncIterator[bytes], host: str) -> AsyncIterator[b
         ) from error
     if decompressor.unused_data or not decompressor.eof:
         raise FetchFailed(
-            f"The response of {host} is not exactly one compressed document"
+            f"The compressed response of {host} is truncated or followed by more data"
         )
 
 

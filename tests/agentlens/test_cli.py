@@ -66,7 +66,7 @@ def test_import_invalid_files_reports_file_and_path(tmp_path):
 
     assert result.exit_code == 1
     assert "0 new, 0 updated, 0 unchanged, 3 rejected" in result.stdout
-    assert "invalid.md: $ is not YAML: " in result.stderr
+    assert "invalid.md: $ cannot be read as YAML: " in result.stderr
     assert (
         "compose.yaml: $ is not a definition of a supported protocol" in result.stderr
     )

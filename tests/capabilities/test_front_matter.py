@@ -175,20 +175,24 @@ def test_yaml_keys_become_strings():
 def test_unsupported_yaml_is_rejected_with_position(monkeypatch, loader, body, message):
     monkeypatch.setattr(yaml_text, "LOADER", getattr(yaml, loader))
 
-    assert get_read_error(build_yaml(body)) == Problem("$", f"is not YAML: {message}")
+    assert get_read_error(build_yaml(body)) == Problem(
+        "$", f"cannot be read as YAML: {message}"
+    )
 
 
 @pytest.mark.parametrize("body", ["a: [1", "a: b: c", "a:\n\tb: 1", "a: '", "@: 1"])
 def test_malformed_yaml_error_names_line_and_column(body):
     message = get_read_error(build_yaml(body)).message
 
-    assert message.startswith("is not YAML: ")
+    assert message.startswith("cannot be read as YAML: ")
     assert " at line " in message
     assert " column " in message
 
 
 def test_yaml_file_with_two_documents_is_rejected():
-    message = "is not YAML: there must be only one document at line 2 column 1"
+    message = (
+        "cannot be read as YAML: there must be only one document at line 2 column 1"
+    )
 
     assert get_read_error("a: 1\n---\nb: 2\n").message == message
 

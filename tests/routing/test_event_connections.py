@@ -321,7 +321,7 @@ def count_tasks(name):
     return asyncio.run_coroutine_threadsafe(count(), live.ServerLoop.loop).result(10)
 
 
-def test_http_stream_that_is_not_read_is_disconnected_with_its_tasks(
+def test_http_stream_that_is_not_read_is_disconnected_and_its_tasks_end(
     agentlens_url, settings
 ):
     settings.AGENTLENS_CLIENT_TIMEOUT = 0.5

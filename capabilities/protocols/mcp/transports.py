@@ -102,9 +102,9 @@ def build_transport(path: str, transport_type: str, url: Any) -> Transport:
 
 
 def has_variable_host(url: str) -> bool:
-    """Return whether the host depends on variables, as in `https://{host}/mcp`.
+    """Return whether the host has variables and no fixed domain.
 
-    A host with a fixed domain, as in `https://{tenant}.example.com`, does not.
+    True for `https://{host}/mcp`, false for `https://{tenant}.example.com/mcp`.
     """
     host = URL_HOST.match(url)
     fixed_part, variable_count = VARIABLE.subn("", host[1] if host else url)
@@ -155,6 +155,6 @@ def read_endpoint(
             problems.warning(usable[0].path, message)
         return usable[0].url
     if not is_rejected and not name:
-        message = "must be a non-empty string, because there is no http or https URL"
+        message = "must be a non-empty string, because no URL can identify the server"
         problems.error(member_path(path, "name"), message)
     return f"mcp:{name}" if name and not is_rejected else ""

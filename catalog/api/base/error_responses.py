@@ -124,7 +124,7 @@ def describe_error(error: Exception) -> ErrorDescription | None:
 
 
 def get_error_code(error: exceptions.APIException) -> str:
-    """Return the stable code; a missing login may have status 401 or 403."""
+    """Return the error code; failed logins have one code for status 401 and 403."""
     if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
         return ERROR_CODE_BY_STATUS[401]
     return ERROR_CODE_BY_STATUS.get(error.status_code, ERROR_CODE_BY_STATUS[400])

@@ -280,7 +280,7 @@ async def add_list(
     method: Callable[..., Awaitable[Any]],
     trace: Trace,
 ) -> None:
-    """Add a whole list, or the server's error message if it refuses."""
+    """Add the items of a list, or the error of a server that refuses them."""
     from mcp import MCPError  # noqa: PLC0415
 
     try:

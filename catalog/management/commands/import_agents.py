@@ -57,7 +57,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--authorization",
             default="",
-            help="Authorization header for the host of a single URL. Never stored.",
+            help="Authorization header, sent only to the origin of the URL. Requires a"
+            " single URL. Never stored.",
         )
         parser.add_argument(
             "--warnings",

@@ -149,7 +149,7 @@ def count_choices(
 def build_feature_choices(
     filterset: CatalogEntryFilterSet, total: int
 ) -> list[FeatureChoice]:
-    """Return the standard flags declared by filtered entries and the selected features.
+    """Return the selected features, and the standard flags that the entries declare.
 
     `total` is the number of filtered entries.
     """
@@ -159,7 +159,8 @@ def build_feature_choices(
         agent_type__entry__in=filterset.qs.order_by()
     )
     counts = dict(declarations.order_by().values_list("name").annotate(Count("pk")))
-    # Every filtered entry has the selected features, declared or counted.
+    # Every filtered entry has the selected features, including those that follow from
+    # its capabilities without being declared, such as `tools.items`.
     counts |= dict.fromkeys(selected, total)
     return [
         {

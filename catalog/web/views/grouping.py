@@ -31,6 +31,7 @@ class CapabilityGroup:
 
     @property
     def all_tags(self) -> list[str]:
+        """The tags of the first agent; the page shows only some of them."""
         return self.rows[0]["tags"] or []
 
     @property

@@ -231,7 +231,7 @@ def test_kind_is_discoverable_and_removal_breaks_clients():
     assert is_removal_breaking("config.capability")
 
 
-def test_connection_has_no_endpoint_and_a_reason():
+def test_connection_has_reason_instead_of_endpoint():
     connection = get_connection(read_sample("data_analyzer.md"), "config")
 
     assert not connection.endpoints

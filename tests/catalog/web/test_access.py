@@ -33,7 +33,7 @@ def test_page_redirects_anonymous_to_login_with_return_url(client, polyglot, url
 
 
 @pytest.mark.parametrize("url", READABLE_URLS)
-def test_viewer_can_only_read_page(viewer_client, polyglot, url):
+def test_page_accepts_only_get_and_head(viewer_client, polyglot, url):
     assert viewer_client.get(url.format(polyglot.pk)).status_code == 200
     assert viewer_client.head(url.format(polyglot.pk)).status_code == 200
     assert viewer_client.post(url.format(polyglot.pk)).status_code == 405

@@ -103,7 +103,7 @@ def test_peer_card_briefs_match_capabilities():
     assert [brief["id"] for brief in wire["ext"][BRIEF_KEY]] == wire["capabilities"]
 
 
-def test_peer_card_without_catalog_has_empty_capabilities():
+def test_peer_card_without_capabilities_has_empty_list():
     assert PEER_CARD.with_capabilities([]).to_wire()["capabilities"] == []
 
 
@@ -115,7 +115,7 @@ def test_peer_card_without_catalog_has_empty_capabilities():
         PeerCard(peer_id="x"),
     ],
 )
-def test_peer_card_without_catalog_omits_briefs(peer_card):
+def test_peer_card_without_capabilities_omits_briefs(peer_card):
     assert BRIEF_KEY not in peer_card.to_wire().get("ext", {})
 
 

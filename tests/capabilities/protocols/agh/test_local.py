@@ -61,15 +61,17 @@ def test_toml_catalog_file_is_read(write_and_read):
     assert (second.id, second.compute_digest()[:7]) == ("b", "sha256:")
 
 
-def test_json_catalog_file_keeps_order(write_and_read):
+def test_json_catalog_file_keeps_documents_in_order_and_sorts_requirements(
+    write_and_read,
+):
     catalog = build_catalog(
         build_raw_document(id="b"), build_raw_document(id="a", requirements=["b", "a"])
     )
 
-    second, first = write_and_read({"capabilities.json": catalog})
+    document_b, document_a = write_and_read({"capabilities.json": catalog})
 
-    assert (second.id, first.id) == ("b", "a")
-    assert first.requirements == ("a", "b")
+    assert (document_b.id, document_a.id) == ("b", "a")
+    assert document_a.requirements == ("a", "b")
 
 
 def test_directory_is_read_in_order_of_file_names(write_and_read):

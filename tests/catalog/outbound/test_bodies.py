@@ -80,7 +80,8 @@ async def test_invalid_gzip_body_is_rejected(body, server):
 
     error = (
         r"The response of 127\.0\.0\.1 is not valid gzip or deflate$|"
-        r"The compressed response of 127\.0\.0\.1 is truncated or followed by more data$"
+        r"The compressed response of 127\.0\.0\.1 is truncated"
+        r" or followed by more data$"
     )
     with pytest.raises(FetchFailed, match=error):
         await fetch(server.url("/"))

@@ -99,7 +99,7 @@ def iter_definitions(entry: CatalogEntry) -> Iterator[bytes]:
 
 
 def iter_extra_capabilities(entry: CatalogEntry) -> Iterator[dict[str, Any]]:
-    """Yield the capabilities that the definitions do not contain."""
+    """Yield the capabilities that the definitions alone cannot restore."""
     merger = get_merger(entry.agent_type)
     for row in entry.agent_type.capabilities.all():
         if merger and row.kind in kinds and merger.rebuild_capability(row.record):
@@ -144,7 +144,7 @@ def import_line(line: str) -> IngestResult:
 def restore_capabilities(
     entry: CatalogEntry, capabilities: list[dict[str, Any]]
 ) -> None:
-    """Restore the valid capabilities that the definitions do not contain."""
+    """Restore the valid capabilities that the definitions alone cannot restore."""
     agent_type = entry.agent_type
     merger, agent_record = get_merger(agent_type), parse_stored(agent_type)
     rows = [Capability(**row) for row in capabilities if row["kind"] in kinds]

@@ -195,8 +195,9 @@ def describe_changes(
     if changes.get("desired_state") == DesiredState.DRAINING:
         seconds = f"{conf.DRAIN_SECONDS:g}"
         return (
-            f"{registration.entry} receives no new requests. Its registration will be"
-            f" removed in {seconds} s."
+            f"{registration.entry} receives no new requests for"
+            f" {registration.capability}. The registration will be removed in"
+            f" {seconds} s."
         )
     if changes:
         return f"The registration of {registration.entry} was updated."

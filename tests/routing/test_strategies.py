@@ -332,7 +332,7 @@ def test_load_balance_orders_remaining_candidates_by_weight():
         )
 
 
-def test_candidate_without_traffic_is_never_picked():
+def test_candidate_that_takes_no_traffic_is_not_in_rotation():
     candidates = [
         build_candidate("a"),
         build_candidate("b", priority=1000, takes_traffic=False),

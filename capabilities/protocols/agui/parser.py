@@ -66,7 +66,11 @@ class AGUIParser(Parser):
     def health_requests(
         self, endpoint: str, definition_url: str
     ) -> list[HealthRequest]:
-        """Request the capabilities, and the agent itself if it does not serve them."""
+        """Return a request for the capabilities and one for the agent.
+
+        The second is sent only if the agent does not serve its capabilities. It is the
+        only request if another origin serves them.
+        """
         url = definition_url or build_capabilities_url(endpoint)
         agent_request = HealthRequest(endpoint, only_after_statuses=NOT_SERVED_STATUSES)
         if get_origin(url) != get_origin(endpoint):

@@ -76,7 +76,7 @@ class ConfigParser(Parser):
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
         return Connection(
-            unavailable_reason="The agent has no endpoint: it runs wherever its"
+            unavailable_reason="The agent has no URL: it runs wherever its"
             " definition is loaded."
         )
 

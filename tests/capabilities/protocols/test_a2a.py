@@ -164,7 +164,7 @@ def test_installer_file_is_rejected_with_detection_hint():
     assert "A2A (an agent card needs `skills`" in result.errors[0].message
 
 
-def test_well_known_paths_start_with_the_newer_name():
+def test_newer_well_known_path_comes_first():
     assert A2AParser.well_known_paths == (
         "/.well-known/agent-card.json",
         "/.well-known/agent.json",

@@ -235,7 +235,7 @@ def test_connection_has_reason_instead_of_endpoint():
     connection = get_connection(read_sample("data_analyzer.md"), "config")
 
     assert not connection.endpoints
-    assert connection.unavailable_reason.startswith("The agent has no endpoint")
+    assert connection.unavailable_reason.startswith("The agent has no URL")
 
 
 def test_config_parser_has_source_and_media_type():

@@ -295,7 +295,7 @@ def test_capability_phrase_does_not_match_across_fields():
 
 
 @pytest.mark.parametrize("q", ["a", "al", "ph", "ha"])
-def test_terms_shorter_than_trigram_match(q):
+def test_terms_shorter_than_a_trigram_are_found(q):
     entry = create_agent()
     add_capability(entry, "Alpha")
     add_capability(entry, "x", kind="mcp.tool")

@@ -302,7 +302,10 @@ def test_update_redirects_to_previewed_strategy(editor_client, providers):
     response = editor_client.post(url, data, follow=True)
 
     assert response.redirect_chain == [(f"{CAPABILITY_URL}?strategy=load_balance", 302)]
-    message = "Fast receives no new requests. Its registration will be removed in 60 s."
+    message = (
+        "Fast receives no new requests for data-analysis. The registration will be"
+        " removed in 60 s."
+    )
     assert message in get_text(response)
 
 

@@ -280,7 +280,8 @@ if read_flag("AGENTLENS_BEHIND_PROXY", default=False):
 # Admin forms contain the previewed definition. The API has its own limit.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1_048_576
 
-# For the views of the project. Views of the apps set their own classes.
+# Views of the apps use only the authentication and throttle classes; they set all
+# other classes themselves.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "agentlens.authentication.BearerAuthentication",

@@ -74,7 +74,7 @@ def dump_json(document: Document) -> bytes:
 
 
 def decode_json(text: str, problems: Problems) -> Any:
-    """Decode strict JSON without NaN or infinity; warn of repeated members."""
+    """Decode strict JSON without NaN or infinity; report repeated members."""
 
     def build_object(pairs: list[tuple[str, Any]]) -> Document:
         document = dict(pairs)

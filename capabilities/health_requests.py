@@ -13,8 +13,8 @@ class HealthRequest:
     # Sent as JSON.
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
-    # Send this request only after the previous one was answered with one of these
-    # statuses. Empty: always.
+    # After a failed request, send this one and those after it only if the response had
+    # one of these statuses. Empty: after any failure. The first request is always sent.
     only_after_statuses: tuple[int, ...] = ()
-    # The response header with the id of a session that the probe closes afterwards.
+    # The response header with the ID of a session that the probe closes afterwards.
     session_header: str = ""

@@ -16,7 +16,7 @@ from .registry import Registry
 class PresencePolicy:
     """For agents that announce themselves regularly instead of answering probes."""
 
-    # Seconds without an announcement after which an agent counts as unreachable.
+    # Seconds without an announcement after which a probe of the agent fails.
     timeout: float
 
 

@@ -8,7 +8,7 @@ INT64_MAX = 2**63 - 1
 
 
 def parse_finite_float(text: str) -> float:
-    """Parse a number; raise UnreadableDocument if a float cannot represent it."""
+    """Parse a number; raise UnreadableDocument if it is not finite."""
     value = float(text)
     if not math.isfinite(value):
         raise UnreadableDocument(f"contains a number out of range: {text[:40]}")

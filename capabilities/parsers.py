@@ -95,7 +95,7 @@ class Parser(ABC):
 
     @abstractmethod
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        """Return the record of a document and add its errors to `problems`."""
+        """Return the record of a document; add errors and warnings to `problems`."""
 
 
 parsers: Registry[Parser] = Registry("Protocol")
@@ -193,7 +193,8 @@ def parse_unchecked(
 ) -> AgentRecord | None:
     """Return the record of a stored definition, with capability names as written.
 
-    Unlike `parse`, it neither validates the record nor makes names unique.
+    Unlike `parse`, it neither validates the record nor makes names unique. Return None
+    if the protocol is not registered.
     """
     parser = parsers.get(protocol)
     if parser is None:

@@ -70,8 +70,9 @@ def append_limited(problems: list[Problem], problem: Problem) -> None:
 class Problems:
     """Collects errors, which make a definition invalid, and warnings, which do not.
 
-    The readers below return the value of a member if it has the right type. Otherwise
-    they add an error or a warning and return an empty value.
+    The readers below return the value of a member if it has the right type, otherwise
+    an empty value. For a member of another type, and for a missing one that is
+    required, they add an error or a warning.
 
     With `rejects_repeated_members`, members that occur twice in an object are errors.
     """
@@ -155,7 +156,8 @@ class Problems:
     ) -> Iterator[tuple[str, Document]]:
         """Yield path and object for each item of an optional list.
 
-        Add an error for each item that is not an object.
+        Add an error for each item that is not an object. Yield nothing if the value is
+        not a list or is too long.
         """
         values = document.get(key)
         list_path = member_path(path, key)

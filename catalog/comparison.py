@@ -159,7 +159,7 @@ class Comparison:
     common: list[CapabilityKey] = field(default_factory=list)
     # Capabilities that at least two agents have, but not all.
     shared: list[ComparedCapability] = field(default_factory=list)
-    # Capabilities that one agent has, by entry.
+    # Capabilities that only one agent has, by entry.
     unique: dict[UUID, list[CapabilityKey]] = field(default_factory=dict)
 
     @property

@@ -73,7 +73,7 @@ def get_task_name(task: Callable[[], Awaitable[Any]]) -> str:
 
 
 async def run_forever(task: Callable[[], Awaitable[Any]], interval: float) -> None:
-    """Run a task at intervals; failures are logged and double the next interval."""
+    """Run a task at intervals; log failures, and prolong short intervals after them."""
     failure_count = 0
     while True:
         try:

@@ -146,7 +146,7 @@ def is_same_json(first: Any, second: Any) -> bool:
 
 
 def parse_metadata_filter(text: str) -> dict[str, Any]:
-    """Return the filter as a dict, {} if empty; raise MetadataFilterError."""
+    """Return the filter, {} if empty; raise MetadataFilterError if it is invalid."""
     if not text:
         return {}
     problems = Problems(rejects_repeated_members=True)

@@ -32,9 +32,9 @@ CHECK_FIELDS = [
 
 
 def build_health_check_url(registration: CapabilityRegistration) -> str:
-    """Return the absolute URL; a path is relative to the agent's endpoint.
+    """Return the URL to request; a path is relative to the agent's endpoint.
 
-    Return "" if the agent's endpoint is not a URL.
+    If the endpoint is not a web URL, the result for a path is not one either.
     """
     agent_id = quote(registration.agent_id, safe="")
     path = registration.health_check_url.replace("{agent_id}", agent_id)

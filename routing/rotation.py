@@ -49,7 +49,7 @@ def run_redis_command(command: Callable[[redis.Redis], Any]) -> int | None:
 
 
 def next_turn(capability: str, version: str = "") -> int:
-    """Advance the counter and return its value, which no other caller gets."""
+    """Advance the counter and return its value; it repeats only if Redis fails."""
     key = build_counter_key(capability, version)
     turn = run_redis_command(lambda client: client.incr(REDIS_KEY_PREFIX + key))
     if turn is not None:

@@ -64,7 +64,10 @@ def register(
 
 
 def add_registration(registration: CapabilityRegistration) -> CapabilityRegistration:
-    """Save a new registration; raise AlreadyRegisteredError if there is one."""
+    """Save a new registration; raise AlreadyRegisteredError if there is one.
+
+    Raise CatalogEntry.DoesNotExist if the entry was deleted.
+    """
     reset_health_check(registration)
     existing = CapabilityRegistration.objects.filter(
         entry=registration.entry, capability=registration.capability

@@ -56,7 +56,7 @@ class AGHClient:
         )
 
     def greet(self, card: PeerCard, summary: str = "") -> None:
-        """Announce this peer; call this again every 30 seconds to stay registered."""
+        """Announce this peer; call this again every 30 seconds to stay present."""
         self.send(MessageKind.GREET, build_greet_body(card, summary))
 
     def whois(

@@ -52,7 +52,8 @@ class ProbeSerializer(serializers.Serializer[dict[str, Any]]):
 class UptimeSerializer(serializers.Serializer[dict[str, float | None]]):
     """Uptime from 0 to 1 for each period; null if the agent was not probed in it.
 
-    Every hour with a probe has the same weight.
+    Every hour with a probe has the same weight; the first and the current hour count
+    in part.
     """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

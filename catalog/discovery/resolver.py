@@ -103,7 +103,10 @@ def get_only_protocol_requiring_endpoint() -> str:
 def build_resolver_for_entry(
     entry: CatalogEntry, authorization: str = ""
 ) -> "DefinitionResolver":
-    """Return a resolver for an entry's source URL, or its endpoint without one."""
+    """Return a resolver for an entry's source URL, or its endpoint without one.
+
+    Raise AuthorizationRequired if the definition needs a header that is not given.
+    """
     if entry.authorized and not authorization:
         raise AuthorizationRequired(
             "This definition was fetched with an Authorization header: provide it again"
@@ -217,7 +220,10 @@ class DefinitionResolver:
         return None
 
     def iter_attempts(self) -> Iterator[Awaitable[ResolvedDefinition]]:
-        """Yield attempts: the agent itself first, the root of its host last."""
+        """Yield attempts: the candidate URLs, introspection, the root of the host.
+
+        With `introspect_first`, introspection comes first.
+        """
         if self.introspect_first:
             yield from self.iter_introspections()
         for url in self.locations.candidates:

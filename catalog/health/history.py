@@ -109,7 +109,7 @@ class ProbeSample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HourSample(UptimeMixin):
-    """A saved hour; not a model instance for the same reason."""
+    """A saved hour; not a model instance, because building many of them is slow."""
 
     hour: datetime
     probes: int

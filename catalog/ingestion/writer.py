@@ -71,7 +71,7 @@ def ingest(definition: Definition) -> IngestResult:
 
     An unchanged definition only updates the last-seen time, the next probe and the
     source. Raise EntryChanged if the definition was fetched to refresh an entry that
-    was removed, deprecated or updated in the meantime.
+    was removed or updated in the meantime, or deprecated before a scheduled refresh.
     """
     for attempt in range(1, UPSERT_ATTEMPTS + 1):
         try:
@@ -113,7 +113,10 @@ def upsert_entry(definition: Definition) -> IngestResult:
 
 
 def check_entry_is_current(entry: CatalogEntry | None, definition: Definition) -> None:
-    """Raise EntryChanged if the entry being refreshed was removed or deprecated."""
+    """Raise EntryChanged if the entry being refreshed was removed.
+
+    A scheduled refresh also fails if the entry was deprecated.
+    """
     if definition.refreshed_entry is None:
         return
     if entry is None or entry.pk != definition.refreshed_entry.pk:

@@ -1,5 +1,5 @@
 class CapabilityKeyConverter:
-    """A URL part `kind::name`; names may contain any character except NUL."""
+    """The rest of a URL, such as `kind::name`: any characters except NUL."""
 
     regex = r"[^\x00]+"
 

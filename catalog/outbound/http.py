@@ -216,7 +216,7 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
 
 
 class BoundedTransport(GuardedTransport):
-    """A transport that limits the total size of all responses, uncompressed only."""
+    """A transport that limits the size of all responses and rejects compressed ones."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -118,7 +118,8 @@ def to_iso(time: datetime | None) -> str | None:
 def import_line(line: str) -> IngestResult:
     """Restore an exported entry.
 
-    Raise InvalidExportLine, or ParseError if a definition is invalid.
+    Raise InvalidExportLine, ParseError if a definition is invalid, or ValidationError
+    if a field is.
     """
     data = parse_line(line)
     raws = [text.encode() for text in data["definitions"]]

@@ -156,7 +156,7 @@ def confirm_preview(
     """Register a previewed definition; return the result and a message for people.
 
     Raise PreviewExpired if the preview is invalid, too old, or not of a refresh when
-    `refreshed_entry` is given.
+    `refreshed_entry` is given. Raise EntryChanged as `ingest` does.
     """
     pending = PendingDefinition.from_signed(signed)
     if refreshed_entry is not None and not pending.as_of:

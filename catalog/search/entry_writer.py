@@ -2,7 +2,8 @@
 
 Ingestion, curation, probes, import, demo and admin all write through these functions,
 inside a transaction. Nothing else calls the indexer. Columns that only schedule work,
-such as `next_probe_at`, are neither indexed nor published, and may be updated directly.
+such as `next_probe_at`, and `definition_problem` are neither indexed nor published, and
+may be updated directly.
 """
 
 from collections.abc import Iterable, Mapping

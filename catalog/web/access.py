@@ -19,9 +19,10 @@ ViewFunction: TypeAlias = Callable[Concatenate[HttpRequest, P], HttpResponseBase
 def require_permission(
     permission: str,
 ) -> Callable[[ViewFunction[P]], ViewFunction[P]]:
-    """Return a decorator that redirects anonymous users to the login page.
+    """Return a decorator that requires a permission.
 
-    A logged-in user without the permission gets a 403.
+    Without it, anonymous users are redirected to the login page, and logged-in users
+    get a 403.
     """
 
     def decorator(view: ViewFunction[P]) -> ViewFunction[P]:

@@ -17,7 +17,8 @@ urlpatterns = [
     # Before the next pattern: "health" is reserved and never a capability.
     path("capabilities/health", registry_view(get="registry_health")),
     path("capabilities/<str:key>", registry_view(get="find_providers", put="update")),
-    # DELETE on the next two paths unregisters a capability named "health" or "reports".
+    # DELETE on the next two paths unregisters a capability of that name. "health" is
+    # reserved, so there is none.
     path(
         "capabilities/<str:key>/health",
         registry_view(get="capability_health", delete="unregister_health"),

@@ -218,7 +218,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
     def find_providers(self, request: Request, key: str) -> Response:
         """Return the providers in the order in which to try them. Never cached.
 
-        Each call with `load_balance` advances the rotation.
+        With `load_balance`, each GET advances the rotation, unless `peek` is true.
         """
         try:
             decision = make_routing_decision(self.build_routing_request(request, key))
@@ -401,7 +401,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
         return Response(RegistryHealthSerializer(summary).data)
 
     def get_registration(self, key: str) -> CapabilityRegistration:
-        """Return the registration with its state; raise RegistrationNotFound."""
+        """Return the registration with its state, or raise RegistrationNotFound."""
         registrations = CapabilityRegistration.objects.not_drained().with_state()
         registration = registrations.filter(pk=key).first()
         if registration is None:

@@ -221,7 +221,8 @@ def select_endpoint(
 ) -> str:
     """Return the first http or https URL.
 
-    Interfaces at other addresses, such as those of gRPC, are only listed.
+    Then other addresses, such as those of gRPC, are only listed. Without such a URL,
+    add errors and return "".
     """
     url_errors = [
         (interface, find_url_error(interface.url))

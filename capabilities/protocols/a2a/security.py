@@ -122,7 +122,7 @@ def read_scheme(
 
 
 def get_scheme_fields(scheme: Document) -> Document:
-    """Return the members under to_field_name names, without those read separately."""
+    """Return the members under snake_case names, without RESERVED_FIELDS."""
     fields = {
         RENAMED_FIELDS.get(key, to_field_name(key)): scheme[key] for key in scheme
     }

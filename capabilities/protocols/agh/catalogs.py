@@ -73,8 +73,8 @@ def read_catalog(
 ) -> tuple[CapabilityDocument, ...] | None:
     """Return the documents in a whois response's ext, or None without a catalog.
 
-    Documents without a digest are included as unverified; a wrong digest raises
-    EnvelopeError.
+    Documents without a digest are included as unverified. Raise EnvelopeError for a
+    wrong digest, an invalid document or a malformed catalog.
     """
     if CATALOG_KEY not in ext:
         return None
@@ -87,7 +87,7 @@ def read_catalog(
 
 
 def read_documents(items: list[Any], path: str) -> Iterator[CapabilityDocument]:
-    """Yield each document; raises EnvelopeError if an ID is listed twice."""
+    """Yield each document; raise EnvelopeError if one is invalid or repeats an ID."""
     seen_ids = set[str]()
     for index, item in enumerate(items):
         item_path = f"{path}[{index}]"

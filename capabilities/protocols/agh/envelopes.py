@@ -32,7 +32,8 @@ from .members import (
     read_unix_timestamp,
 )
 
-# How far the `ts` of an envelope may be from the receiver's clock, in both directions.
+# How far the `ts` of an envelope may be from the receiver's clock. With `expires_at`,
+# it may be older.
 FRESHNESS_SECONDS = 300
 # The later revision adds these members to messages of conversations, and forbids them
 # in messages of discovery.
@@ -239,7 +240,7 @@ def build_raw_envelope(
 
 
 def check_freshness(envelope: Envelope, now: int) -> None:
-    """Raise EnvelopeError if the envelope is expired or dated in the future."""
+    """Raise EnvelopeError if the envelope is expired or too far in the future."""
     if envelope.ts - now > FRESHNESS_SECONDS:
         raise build_freshness_error(
             f"is more than {FRESHNESS_SECONDS} seconds in the future", "$.ts"
@@ -267,7 +268,7 @@ def check_conversation_members(envelope: Envelope) -> None:
 
 
 def check_sender(envelope: Envelope) -> None:
-    """Raise EnvelopeError if a card is not the sender's, or a claim needs a proof."""
+    """Raise EnvelopeError for another peer's card, a missing reply_to or proof."""
     if envelope.document is not None:
         require_proof([envelope.document.id], envelope.proof, CAPABILITY_PATH)
     if envelope.card is None:

@@ -37,7 +37,7 @@ class EnvelopeError(Exception):
 
 
 class EnvelopeTooLarge(EnvelopeError):
-    """A received or outgoing envelope exceeds the size limit of the protocol."""
+    """An envelope, or the documents of a peer, would exceed a size limit."""
 
 
 def build_malformed_error(message: str, path: str = "$") -> EnvelopeError:

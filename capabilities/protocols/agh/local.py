@@ -138,7 +138,7 @@ class AgentFolderReader:
             return []
 
     def read_document(self, file: Path, content: Document) -> CapabilityDocument:
-        """Return the document of a file in a folder; its ID must be the file name."""
+        """Return the document of a file in a folder; its ID must be the file's stem."""
         problems = Problems()
         document = read_file_document(content, problems, "$")
         if document.id and document.id != normalize_text(file.stem):

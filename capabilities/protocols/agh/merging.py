@@ -31,9 +31,9 @@ class DocumentMerger(CapabilityMerger):
 def merge_capabilities(
     stored: Iterable[AGHCapability], declared: Iterable[CapabilityRecord]
 ) -> Iterator[CapabilityRecord]:
-    """Yield the declared capabilities, then stored documents that they do not name.
+    """Yield the declared capabilities, each with the better document, then the others.
 
-    A stored document is dropped only if the result would exceed CAPABILITY_LIMIT.
+    Stored documents that are not declared are dropped only beyond CAPABILITY_LIMIT.
     """
     documents = {
         record.name: record for record in stored if record.document is not None

@@ -47,7 +47,7 @@ def build_client_configuration(record: AgentRecord, server: Document) -> str:
 
 
 def iter_header_descriptions(document: Document) -> Iterator[str]:
-    """Yield a description of each header that the remotes require."""
+    """Yield a description of each header that the remotes declare."""
     for _, remote in Problems().iter_objects(document, "remotes"):
         for _, header in Problems().iter_objects(remote, "headers"):
             name, description = header.get("name"), header.get("description")

@@ -76,7 +76,7 @@ def has_mcp_lists(document: Document) -> bool:
 
 
 def has_mcp_members(document: Document) -> bool:
-    """Return whether a document with a location also has a member as in MCP."""
+    """Return whether the document has a member as in MCP; this alone proves nothing."""
     return (
         has_item_with(document, "tools", {"name"})
         or has_item_with(document, "prompts", {"name"})

@@ -133,7 +133,7 @@ def read_endpoint(
 ) -> str:
     """Return the first usable URL, else an identifier with the name.
 
-    Invalid URLs are errors only if no other transport is usable.
+    Invalid URLs are errors only if no transport is usable or deployment-specific.
     """
     usable = [
         transport for transport in transports if transport.url and not transport.error

@@ -1,4 +1,4 @@
-"""A mixin that sets every policy of an API view and ignores project defaults."""
+"""A mixin that sets the policies of API views except authentication, throttling."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ from .strict import StrictParameters
 class CatalogAPIMixin(StrictParameters):
     """Requires permissions, rejects unknown parameters and uses one error format."""
 
-    # The project configures authentication; all other policies are set here.
+    # The project configures authentication and throttling; all else is set here.
     authentication_classes = (
         api_settings.DEFAULT_AUTHENTICATION_CLASSES  # type: ignore[assignment]  # classes
     )

@@ -185,7 +185,8 @@ def find_latest_entry(peer_id: str, channel: str) -> CatalogEntry | None:
 def iter_present_peers(channel: str, query: str) -> Iterator[Peer]:
     """Yield the present peers of a channel that match a whois query.
 
-    Peers that are known only from files are always present, and so is AgentLens.
+    Peers that are known only from files are present unless deprecated; AgentLens always
+    is.
     """
     is_present = Q(status__in=[*REACHABLE_STATUSES, Status.UNKNOWN])
     entries = get_peer_entries().filter(is_present).order_by("agent_key")

@@ -250,7 +250,7 @@ async def read_over_transport(
 
 
 async def read_lists(url: str, client: "Client", trace: Trace) -> ServerDescription:
-    """Return the document that the MCP parser reads."""
+    """Return a description whose document the MCP parser can read."""
     capabilities = to_json(client.server_capabilities)
     lists: dict[str, Callable[..., Awaitable[Any]]] = {}
     if "tools" in capabilities:

@@ -104,7 +104,7 @@ def iter_items(
 ) -> Iterator[ImportItem]:
     """Yield the definitions of all targets.
 
-    Raise UsageError for an option that does not fit the number of targets.
+    Raise UsageError for an option that is invalid or does not fit the targets.
     """
     urls = [target for target in targets if URL_PATTERN.match(target)]
     paths = [Path(target) for target in targets if target not in urls]

@@ -67,7 +67,7 @@ class ConfigParser(Parser):
     )
 
     def recognizes(self, document: Document) -> bool:
-        """Return whether `capabilities` lists names and no member excludes such agents."""
+        """Return whether the document names its capabilities and describes no service."""
         names = document.get("capabilities")
         if NON_CONFIG_MEMBERS & document.keys() or not isinstance(names, list):
             return False

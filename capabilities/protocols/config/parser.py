@@ -67,7 +67,7 @@ class ConfigParser(Parser):
     )
 
     def recognizes(self, document: Document) -> bool:
-        """Return whether the document names its capabilities and describes no service."""
+        """Return whether the document names capabilities and describes no service."""
         names = document.get("capabilities")
         if NON_CONFIG_MEMBERS & document.keys() or not isinstance(names, list):
             return False

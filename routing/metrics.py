@@ -59,7 +59,7 @@ def unpack_outcomes(window: bytes | memoryview) -> list[RequestOutcome]:
 
 
 def compute_metrics(outcomes: list[RequestOutcome]) -> dict[str, Any]:
-    """Return the metrics by field name; None if there is nothing to compute from."""
+    """Return the metrics by field name; those without data to compute from are None."""
     times = sorted(
         outcome.response_time_ms
         for outcome in outcomes

@@ -410,7 +410,7 @@ class RegistryViewSet(CatalogAPIMixin, ViewSet):
 
 
 def set_state(registration: CapabilityRegistration, entry: CatalogEntry) -> None:
-    """Set what `with_state` annotates, without a query.
+    """Set the annotations of `with_state` that responses need, without a query.
 
     Another request may already have removed the new registration from the database.
     """

@@ -140,7 +140,7 @@ def test_string_may_be_missing(problems, document, text):
 
 
 @pytest.mark.parametrize("value", [0, False, 1.5, [], {}, ["b"]])
-def test_string_of_another_type_is_a_warning(problems, value):
+def test_string_of_wrong_type_is_a_warning(problems, value):
     assert problems.string({"a": value}, "a", path="$.x") == ""
     assert problems.warnings == [Problem("$.x.a", "should be a string; ignored")]
 
@@ -172,7 +172,7 @@ def test_string_list_skips_other_items_with_warnings(problems):
 
 
 @pytest.mark.parametrize("value", ["b", {}, 0, False])
-def test_string_list_of_another_type_is_a_warning(problems, value):
+def test_string_list_of_wrong_type_is_a_warning(problems, value):
     assert problems.string_list({"a": value}, "a") is None
     assert problems.warnings == [Problem("$.a", "should be a list of strings; ignored")]
 
@@ -186,7 +186,7 @@ def test_boolean_is_true_false_or_none(problems):
 
 
 @pytest.mark.parametrize("value", [0, 1, "true", [], {}])
-def test_boolean_of_another_type_is_a_warning(problems, value):
+def test_boolean_of_wrong_type_is_a_warning(problems, value):
     assert problems.boolean({"a": value}, "a", path="$.x") is None
     assert problems.warnings == [Problem("$.x.a", "should be true or false; ignored")]
 
@@ -198,7 +198,7 @@ def test_object_may_be_missing(problems):
 
 
 @pytest.mark.parametrize("value", [[], "", 0, False, "b"])
-def test_object_member_of_another_type_is_a_warning(problems, value):
+def test_object_member_of_wrong_type_is_a_warning(problems, value):
     assert problems.object({"a": value}, "a") == {}
     assert problems.warnings == [Problem("$.a", "should be an object; ignored")]
 
@@ -211,7 +211,7 @@ def test_iter_objects_yields_paths_and_reports_other_items(problems):
 
 
 @pytest.mark.parametrize("value", [{}, "b", 0, False])
-def test_iter_objects_of_another_type_is_an_error(problems, value):
+def test_iter_objects_of_wrong_type_is_an_error(problems, value):
     assert list(problems.iter_objects({"a": value}, "a")) == []
     assert problems.errors == [Problem("$.a", "must be a list of objects")]
 

@@ -75,7 +75,7 @@ def iter_identity_members(source: CapabilitiesSource) -> Iterator[tuple[KeyPath,
 def iter_feature_members(
     records: list[CapabilityRecord],
 ) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the features that AG-UI defines too, if their values have its type."""
+    """Yield the features that AG-UI also defines, except values of the wrong type."""
     for record in records:
         if isinstance(record, AgentFeature) and record.name in FEATURES_BY_NAME:
             feature = FEATURES_BY_NAME[record.name]

@@ -322,7 +322,7 @@ async def read_page(
 ) -> Document:
     """Return a page as the server sent it.
 
-    The SDK rejects a page with one invalid item; the others are still read.
+    The SDK rejects a whole page for one invalid item; its other items are used here.
     """
     from pydantic import ValidationError  # noqa: PLC0415
 

@@ -211,7 +211,7 @@ def test_spec_version_is_derived_from_members(members, version):
     assert result.spec_version == version
 
 
-def test_protocol_version_of_another_type_is_a_warning():
+def test_protocol_version_of_wrong_type_is_a_warning():
     result = parse_card(build_card(protocolVersion=0.3))
 
     assert result.spec_version == "0.3.0"

@@ -113,7 +113,7 @@ def test_newer_spelling_of_extended_card_flag_takes_precedence():
         ),
     ],
 )
-def test_flag_of_another_type_is_ignored_with_a_warning(members, path):
+def test_flag_of_wrong_type_is_ignored_with_a_warning(members, path):
     assert get_features(build_card(**members)) == {
         "output.supportedMimeTypes": ["text/plain"]
     }

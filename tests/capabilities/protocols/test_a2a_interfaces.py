@@ -192,7 +192,7 @@ def test_card_without_interfaces_is_rejected(members):
     assert parse_card(document).errors == [Problem("$.supportedInterfaces", message)]
 
 
-def test_url_of_another_type_is_a_warning():
+def test_url_of_wrong_type_is_a_warning():
     interfaces = [{"url": "https://b.example.com/", "transport": "GRPC"}]
     result = parse_card(build_card(url=5, additionalInterfaces=interfaces))
 

@@ -168,7 +168,7 @@ def test_missing_or_empty_capabilities_are_an_error(capabilities):
     assert get_messages(result.errors) == [("$.capabilities", message)]
 
 
-def test_metadata_of_another_type_is_a_warning():
+def test_metadata_of_wrong_type_is_a_warning():
     result = try_parse(build_agent("capability_metadata: {a: 1}"))
     assert result.record.capabilities[0].metadata == {}
     assert [problem.path for problem in result.warnings] == ["$.capability_metadata.a"]

@@ -149,7 +149,7 @@ def test_item_without_name_is_an_error_with_path(key):
 
 @pytest.mark.parametrize("key", ["tools", "resources", "resourceTemplates", "prompts"])
 @pytest.mark.parametrize("value", [{}, "many", 3, True])
-def test_list_of_another_type_is_an_error(key, value):
+def test_list_of_wrong_type_is_an_error(key, value):
     assert get_error_paths(build_server(**{key: value})) == [f"$.{key}"]
 
 

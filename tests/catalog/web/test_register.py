@@ -52,7 +52,7 @@ def test_pasted_configuration_agent_is_registered_and_not_probed(editor_client):
     assert entry.source == "config"
     assert entry.agent_type.definition.decode() == text.replace("\r\n", "\n")
     assert "/catalog/capabilities/config.capability%3A%3Adata-analysis" in html
-    assert "The agent has no endpoint" in html
+    assert "The agent has no URL" in html
     assert "This agent is not probed because it has no URL." in html
     assert "Probe now" not in html
 

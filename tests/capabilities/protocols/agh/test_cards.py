@@ -57,7 +57,7 @@ def test_list_items_are_trimmed_and_blanks_dropped(key):
 
 
 @pytest.mark.parametrize("key", LIST_MEMBERS)
-def test_list_item_of_another_type_is_an_error_with_path(key):
+def test_list_item_of_wrong_type_is_an_error_with_path(key):
     assert get_error_paths(build_card(**{key: ["a", 5]})) == [f"$.{key}[1]"]
 
 
@@ -69,7 +69,7 @@ def test_display_name_is_empty_if_blank(display_name, expected):
     assert parse_card(display_name=display_name).display_name == expected
 
 
-def test_display_name_and_ext_of_another_type_are_errors():
+def test_display_name_and_ext_of_wrong_type_are_errors():
     assert get_error_paths(build_card(display_name=5, ext=[])) == [
         "$.display_name",
         "$.ext",

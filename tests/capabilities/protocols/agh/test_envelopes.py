@@ -189,7 +189,7 @@ CONVERSATION_MEMBERS = {
 
 @pytest.mark.parametrize("key", CONVERSATION_MEMBERS)
 @pytest.mark.parametrize("build_message", [build_received_envelope, build_response])
-def test_discovery_with_conversation_member_is_malformed(build_message, key):
+def test_discovery_message_with_conversation_member_is_malformed(build_message, key):
     assert get_parse_error(build_message(**{key: CONVERSATION_MEMBERS[key]})) == (
         MALFORMED,
         f"$.{key}",

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import httpx2
 import pytest
 
+from agentlens.cli import format_address
 from tests.factories import card_bytes
 from tests.servers import reply, run_server
 from tests.waiting import wait_until
@@ -215,3 +216,15 @@ def test_invalid_setting_prevents_start(environment, name, value, message):
 
     assert result.returncode == 1
     assert result.stderr == f"Error: {name} {message}\n"
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "127.0.0.1:8000"),
+        ("agents.example", "agents.example:8000"),
+        ("::1", "[::1]:8000"),
+    ],
+)
+def test_format_address_puts_ipv6_addresses_in_brackets(host, address):
+    assert format_address(host, 8000) == address

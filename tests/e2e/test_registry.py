@@ -281,3 +281,14 @@ def test_retry_button_reloads_results_after_failed_live_update(providers, open_a
         page.get_by_role("button", name="Try again").click()
 
     expect(page.get_by_role("alert")).to_be_hidden()
+
+
+def test_providers_table_fits_without_scrolling(providers, open_as):
+    page = open_as()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(INDEX_URL)
+    get_group(page, "data-analysis").locator("summary").click()
+
+    table = get_group(page, "data-analysis").locator(".table-wrap")
+    expect(table.get_by_text("fastest response").first).to_be_visible()
+    assert table.evaluate("table => table.scrollWidth <= table.clientWidth")

@@ -74,7 +74,8 @@ def open_page(chromium, agentlens_url, default_context):
     """Return a function that opens a page; any error on it fails the test.
 
     Pages with options get a browser context of their own. With `allow_errors`,
-    responses with an error status do not fail the test.
+    responses with an error status do not fail the test. With `fake_clock`, the test
+    controls the time of the page, which starts at 0.
     """
     pages, errors = [], []
 
@@ -83,14 +84,17 @@ def open_page(chromium, agentlens_url, default_context):
         if not is_allowed and not text.startswith(ABORTED_REQUESTS):
             errors.append(text)
 
-    def open_new_page(*, allow_errors=False, **options):
+    def open_new_page(*, allow_errors=False, fake_clock=False, **options):
+        # A fake clock is installed in the whole context, so no test may share it.
         browser = (
             chromium.new_context(base_url=agentlens_url, **options)
-            if options
+            if options or fake_clock
             else default_context
         )
         page = browser.new_page()
         pages.append(page)
+        if fake_clock:
+            page.clock.install(time=0)
         page.set_default_timeout(TIMEOUT_MS)
         page.on(
             "console", lambda m: m.type == "error" and add_error(m.text, allow_errors)

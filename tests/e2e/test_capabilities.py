@@ -238,8 +238,7 @@ def test_back_and_forward_restore_search_and_results(long_catalog, open_as):
 
 
 def test_typing_sends_one_request_after_250_ms(catalog, open_as):
-    page = open_as(timezone_id="UTC")
-    page.clock.install(time=0)
+    page = open_as(fake_clock=True)
     page.goto(CAPABILITIES_URL)
     page.clock.pause_at(60_000)
     requests = collect_htmx_requests(page)

@@ -80,8 +80,7 @@ def open_and_hold_requests(open_as):
 
     The requests, newest first, wait until the test continues them.
     """
-    page, routes = open_as(timezone_id="UTC"), []
-    page.clock.install(time=0)
+    page, routes = open_as(fake_clock=True), []
     page.goto("/catalog")
     page.clock.pause_at(60_000)
     page.route("**/catalog?*", lambda route: routes.insert(0, route))

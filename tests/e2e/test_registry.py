@@ -137,8 +137,7 @@ def test_live_update_keeps_scroll_position(providers, open_as):
 
 
 def test_page_polls_for_metrics_without_events(providers, open_as):
-    page = open_as()
-    page.clock.install()
+    page = open_as(fake_clock=True)
     page.goto(f"{CAPABILITY_URL}?strategy=priority")
     first = page.locator("#order tbody tr").first
     expect(first).to_contain_text("(1 − load 0.3)")
@@ -267,8 +266,7 @@ def test_registry_pages_do_not_scroll_horizontally(providers, open_as, width):
 
 
 def test_retry_button_reloads_results_after_failed_live_update(providers, open_as):
-    page = open_as(allow_errors=True)
-    page.clock.install()
+    page = open_as(allow_errors=True, fake_clock=True)
     page.goto(INDEX_URL)
     page.route("**/registry", lambda route: route.fulfill(status=500))
     page.clock.run_for(15_000)

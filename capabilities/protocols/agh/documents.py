@@ -71,11 +71,6 @@ class CapabilityDocument:
         return cls(**fields)
 
     @property
-    def unknown_members(self) -> Document:
-        """Members of newer protocol revisions: never hashed, always passed on."""
-        return {key: self.raw[key] for key in self.raw if key not in WIRE_MEMBERS}
-
-    @property
     def is_verified(self) -> bool:
         """Whether a digest was received and matches the document."""
         return self.received_digest == self.compute_digest()
@@ -93,8 +88,19 @@ class CapabilityDocument:
         return f"sha256:{sha256(self.canonical_json()).hexdigest()}"
 
     def to_wire(self) -> Document:
-        """Return the document to send: normalized, with digest and unknown members."""
-        return self.select_members(WIRE_MEMBERS) | self.unknown_members
+        """Return the document to send: as received, with its digest.
+
+        Optional members without a value are omitted, as the protocol requires. White
+        space is kept: the digest ignores it.
+        """
+        if not self.raw:
+            return self.select_members(WIRE_MEMBERS)
+        wire = {key: value for key, value in self.raw.items() if not self.is_empty(key)}
+        return wire if self.is_verified else wire | {"digest": self.compute_digest()}
+
+    def is_empty(self, key: str) -> bool:
+        """Return whether a received member is known, but has no value."""
+        return key in WIRE_MEMBERS and not self.get_member(key)
 
     def select_members(self, names: tuple[str, ...]) -> Document:
         """Return the named members as JSON values, without empty optional ones."""

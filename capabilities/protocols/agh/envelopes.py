@@ -112,6 +112,7 @@ class Envelope:
         envelope = cls.from_raw(decode_envelope(received))
         check_freshness(envelope, now)
         check_conversation_members(envelope)
+        check_recipient(envelope)
         envelope = envelope.with_parsed_body()
         check_sender(envelope)
         reject_credentials(envelope.raw)
@@ -265,6 +266,13 @@ def check_conversation_members(envelope: Envelope) -> None:
         if value and envelope.kind in DISCOVERY_MESSAGE_KINDS:
             message = f"must not be in a {envelope.kind.value} envelope"
             raise build_malformed_error(message, member_path("$", key))
+
+
+def check_recipient(envelope: Envelope) -> None:
+    """Raise EnvelopeError for a greeting to one peer: greetings are for all peers."""
+    if envelope.kind == MessageKind.GREET and envelope.to:
+        message = "must be null or missing in a greet envelope"
+        raise build_malformed_error(message, "$.to")
 
 
 def check_sender(envelope: Envelope) -> None:

@@ -31,7 +31,7 @@ from ...api.base import (
 )
 from .directory import Peer, find_peer
 from .inbox import process_envelope
-from .responder import build_transfer
+from .responder import OmittedResponse, Responses, build_transfer
 
 ADD_PERMISSION = "catalog.add_catalogentry"
 # The status and the error code of each reason; other reasons are a 400.
@@ -82,8 +82,19 @@ def get_status_and_code(error: EnvelopeError) -> tuple[int, str]:
     return RESPONSE_BY_REASON.get(error.reason_code, (400, "INVALID_BODY"))
 
 
-class EnvelopesSerializer(serializers.Serializer[dict[str, object]]):
+class OmittedResponseSerializer(serializers.Serializer[OmittedResponse]):
+    peer_id = serializers.CharField()
+    message = serializers.CharField()
+
+
+class EnvelopesSerializer(serializers.Serializer[Responses]):
     envelopes = serializers.ListField(child=serializers.DictField())
+    omitted = OmittedResponseSerializer(
+        many=True,
+        required=False,
+        help_text="Responses to a broadcast that are not sent because they exceed a"
+        " limit. Missing if there are none.",
+    )
 
 
 class EnvelopesView(CatalogAPIMixin, APIView):
@@ -114,11 +125,21 @@ class EnvelopesView(CatalogAPIMixin, APIView):
         except BodyTooLarge as error:
             too_large = EnvelopeTooLarge(ReasonCode.MALFORMED, str(error.detail))
             raise EnvelopeAPIError(too_large) from error
-        return Response({"envelopes": [response.raw for response in responses]})
+        return Response(serialize_responses(responses))
 
     def throttled(self, request: Request, wait: float) -> Never:
         busy = EnvelopeError(ReasonCode.BUSY, "exceeds the request rate limit")
         raise EnvelopeAPIError(busy, wait)
+
+
+def serialize_responses(responses: Responses) -> dict[str, object]:
+    body: dict[str, object] = {
+        "envelopes": [envelope.raw for envelope in responses.envelopes]
+    }
+    if responses.omitted:
+        serializer = OmittedResponseSerializer(responses.omitted, many=True)
+        body["omitted"] = serializer.data
+    return body
 
 
 def check_permission(request: Request, envelope: Envelope) -> None:

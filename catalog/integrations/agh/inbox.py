@@ -43,7 +43,7 @@ from ...ingestion import Definition, ProbeTiming, ingest, lock_agent
 from ...models import CatalogEntry, compute_agent_key
 from .directory import DOCUMENT_TEXT, PROTOCOL, find_entry, find_peer
 from .models import Greeting, SeenEnvelope
-from .responder import build_not_target_error, iter_responses
+from .responder import Responses, build_not_target_error, build_responses
 
 # The maximum time for which an envelope is remembered, even if it expires later.
 SEEN_LIMIT = timedelta(days=30)
@@ -52,7 +52,7 @@ PEER_DOCUMENTS_LIMIT = 8 * 1_048_576
 CATALOG_ITEMS_PATH = member_path(member_path("$.ext", CATALOG_KEY), "capabilities")
 
 
-def process_envelope(envelope: Envelope) -> list[Envelope]:
+def process_envelope(envelope: Envelope) -> Responses:
     """Store the card or document of an envelope; return responses to a whois request.
 
     Raise EnvelopeError if the envelope is rejected.
@@ -65,10 +65,10 @@ def process_envelope(envelope: Envelope) -> list[Envelope]:
         record_envelope(envelope)
         store_content(envelope)
     if not envelope.is_whois_request:
-        return []
+        return Responses()
     try:
         # Outside the transaction, because a broadcast reads a whole channel.
-        return list(iter_responses(envelope))
+        return build_responses(envelope)
     except EnvelopeError:
         # The sender may repeat the request, for example for fewer capabilities.
         SeenEnvelope.objects.filter(key=get_envelope_key(envelope)).delete()

@@ -1,7 +1,6 @@
 """Envelopes that AgentLens sends on behalf of the peers in the catalog."""
 
-import contextlib
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 
 from django.utils import timezone
@@ -32,15 +31,31 @@ from .directory import Peer, find_peer, iter_peers_with_documents, iter_present_
 RESPONSES_LIMIT, RESPONSES_BYTES_LIMIT = 1000, 16 * 1_048_576
 
 
-def iter_responses(request: Envelope) -> Iterator[Envelope]:
-    """Yield one whois response from each matching peer, in that peer's name.
+@dataclass(frozen=True, slots=True)
+class OmittedResponse:
+    """A response to a broadcast that is not sent, and why."""
 
-    Raise EnvelopeError if the request is addressed to an unknown peer.
+    peer_id: str
+    message: str
+
+
+@dataclass
+class Responses:
+    """The responses to a whois request, and those that limits prevent."""
+
+    envelopes: list[Envelope] = field(default_factory=list)
+    omitted: list[OmittedResponse] = field(default_factory=list)
+
+
+def build_responses(request: Envelope) -> Responses:
+    """Build one whois response from each matching peer, in that peer's name.
+
+    Raise EnvelopeError if the request is addressed to an unknown peer, or if the
+    response of the only peer it is addressed to exceeds the size limit.
     """
     if request.to:
-        yield build_direct_response(request)
-    else:
-        yield from iter_broadcast_responses(request)
+        return Responses([build_direct_response(request)])
+    return build_broadcast_responses(request)
 
 
 def build_direct_response(request: Envelope) -> Envelope:
@@ -52,23 +67,40 @@ def build_direct_response(request: Envelope) -> Envelope:
     return build_response(request, peer, documents, catalog_request)
 
 
-def iter_broadcast_responses(request: Envelope) -> Iterator[Envelope]:
-    """Yield responses until a limit is reached; too large ones are left out."""
+def build_broadcast_responses(request: Envelope) -> Responses:
+    """Build responses until a limit of the whole broadcast is reached."""
     catalog_request = CatalogRequest.from_ext(request.ext)
     peers = (
         peer
         for peer in iter_present_peers(request.channel, request.query)
         if peer.card.peer_id != request.sender
     )
-    remaining_bytes = RESPONSES_BYTES_LIMIT
+    responses, remaining_bytes = Responses(), RESPONSES_BYTES_LIMIT
     limited = islice(peers, RESPONSES_LIMIT)
     for peer, documents in iter_peers_with_documents(limited, catalog_request):
-        with contextlib.suppress(EnvelopeError):
+        try:
             response = build_response(request, peer, documents, catalog_request)
-            remaining_bytes -= len(dump_compact_json(response.raw))
-            if remaining_bytes < 0:
-                return
-            yield response
+        except EnvelopeError as error:
+            omitted = OmittedResponse(peer.card.peer_id, error.message)
+            responses.omitted.append(omitted)
+            continue
+        remaining_bytes -= len(dump_compact_json(response.raw))
+        if remaining_bytes < 0:
+            responses.omitted.append(build_first_omitted(peer))
+            return responses
+        responses.envelopes.append(response)
+    if next_peer := next(peers, None):
+        responses.omitted.append(build_first_omitted(next_peer))
+    return responses
+
+
+def build_first_omitted(peer: Peer) -> OmittedResponse:
+    """Return the first of the responses beyond the limits of a broadcast."""
+    message = (
+        f"this response and those after it exceed {RESPONSES_LIMIT} responses or"
+        f" {RESPONSES_BYTES_LIMIT} bytes in total; request fewer peers or capabilities"
+    )
+    return OmittedResponse(peer.card.peer_id, message)
 
 
 def build_not_target_error(envelope: Envelope) -> EnvelopeError:

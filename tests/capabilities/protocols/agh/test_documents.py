@@ -134,7 +134,7 @@ def test_descriptive_lists_keep_order_and_duplicates(key):
     document = build_document(**{key: [" b ", "", "a", "b"]})
 
     assert getattr(document, key) == ("b", "a", "b")
-    assert document.to_wire()[key] == ["b", "a", "b"]
+    assert json.loads(document.canonical_json())[key] == ["b", "a", "b"]
 
 
 def test_lone_surrogate_becomes_replacement_character():
@@ -161,19 +161,26 @@ def test_canonical_json_parses_to_the_same_members():
     }
 
 
-def test_wire_format_puts_unknown_members_last():
-    raw = {
-        "workspace_id": "ws",
-        **build_raw_document(version="1"),
-        "new": {"x": [1, None]},
-    }
+@pytest.mark.parametrize("digest", [{}, {"digest": None}, {"digest": "sha256:0"}])
+def test_wire_format_is_the_received_document_with_its_digest_t20(digest):
+    members = {"version": " 1 ", "examples": [" b ", ""], "new": {"x": [1, None]}}
+    raw = {"workspace_id": "ws", **build_raw_document(**members), **digest}
     document = CapabilityDocument.parse(raw, Problems())
 
-    assert document.raw is raw
-    assert list(document.to_wire()) == [
-        *("id", "summary", "outcome", "version", "digest", "workspace_id", "new")
-    ]
-    assert document.to_wire()["new"] == {"x": [1, None]}
+    assert document.to_wire() == raw | {"digest": document.compute_digest()}
+
+
+def test_wire_format_of_verified_document_is_unchanged_t20():
+    document = build_document(outcome=" Done. ")
+    raw = {"digest": f" {document.compute_digest()}\n", **document.raw}
+
+    assert CapabilityDocument.parse(raw, Problems()).to_wire() == raw
+
+
+def test_wire_format_of_new_document_has_protocol_order():
+    document = CapabilityDocument(id="a", summary="A", outcome="Done.", version="1")
+
+    assert list(document.to_wire()) == ["id", "summary", "outcome", "version", "digest"]
 
 
 def test_unknown_members_do_not_change_the_digest():

@@ -13,6 +13,7 @@ from capabilities.protocols.agh.identifiers import build_endpoint
 from catalog.integrations.agh.directory import iter_peers_with_documents
 from catalog.integrations.agh.inbox import process_envelope
 from catalog.integrations.agh.models import SeenEnvelope
+from catalog.integrations.agh.responder import Responses
 from catalog.models import AgentType, Capability, CatalogEntry, compute_agent_key
 from tests.api_errors import assert_error_response
 
@@ -184,9 +185,13 @@ def receive_envelopes(*envelopes: dict) -> None:
 
 def send_whois(query="", **members) -> list[dict]:
     """Process a whois request without HTTP; return the responses by sender."""
-    request = Envelope.parse(build_whois(query, **members), int(time.time()))
-    responses = [response.raw for response in process_envelope(request)]
-    return sorted(responses, key=get_sender)
+    responses = process_whois(query, **members).envelopes
+    return sorted((response.raw for response in responses), key=get_sender)
+
+
+def process_whois(query="", **members) -> Responses:
+    request = build_whois(query, **members)
+    return process_envelope(Envelope.parse(request, int(time.time())))
 
 
 def get_responders(query="", **members) -> list[str]:

@@ -84,6 +84,13 @@ def test_body_other_than_json_object_is_malformed(editor_api, raw):
     assert get_malformed_path(editor_api, raw) == "$"
 
 
+@pytest.mark.parametrize("to", ["coder", "agentlens"])
+def test_greeting_to_one_peer_is_malformed_t20(editor_api, to):
+    send_envelopes(editor_api, build_greet(sender="coder"))
+
+    assert get_malformed_path(editor_api, build_greet(to=to)) == "$.to"
+
+
 def test_duplicate_member_is_malformed(editor_api):
     raw = json.dumps(build_greet())[:-1].encode() + b', "to": "ops"}'
 

@@ -57,7 +57,8 @@ def get_timestamp() -> int:
 
 def with_correct_digest(document: dict) -> dict:
     """Return the sample document with its correct digest instead of the printed one."""
-    return build_document(**{key: document[key] for key in document if key != "digest"})
+    members = {key: document[key] for key in document if key != "digest"}
+    return document | {"digest": build_document(**members)["digest"]}
 
 
 def get_response(client, to="designer", **ext) -> dict:

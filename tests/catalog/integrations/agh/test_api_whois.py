@@ -294,13 +294,19 @@ def test_direct_response_over_size_limit_returns_413(editor_api):
     assert get_catalog_ids(response) == ["big-1"]
 
 
-def test_broadcast_leaves_out_responses_over_size_limit(editor_api):
+def test_broadcast_names_peers_whose_response_is_over_size_limit_t20(editor_api):
     send_large_documents(editor_api, HALF_SIZE_LIMIT, HALF_SIZE_LIMIT)
     send_large_documents(editor_api, 10, sender="coder")
 
-    assert get_broadcast_senders(editor_api, ext=build_catalog_request_ext()) == [
-        "coder"
+    request = build_whois(ext=build_catalog_request_ext())
+    body = post_envelope(editor_api, request).json()
+    assert [response["from"] for response in body["envelopes"]] == [
+        "coder",
+        "agentlens",
     ]
+    (omitted,) = body["omitted"]
+    assert omitted["peer_id"] == "designer"
+    assert "request fewer capabilities" in omitted["message"]
     assert get_broadcast_senders(editor_api) == ["coder", "designer"]
 
 

@@ -34,6 +34,7 @@ from tests.catalog.integrations.agh.envelopes import (
     get_documented_names,
     get_entry,
     get_responders,
+    process_whois,
     receive_envelopes,
     send_whois,
 )
@@ -213,12 +214,11 @@ def test_returned_card_has_a_brief_for_each_capability(members):
 @pytest.mark.parametrize(
     "envelope",
     [
-        build_greet("a", to="unknown"),
         build_transfer(build_document("a"), to="unknown"),
         build_whois_response(build_card("a"), build_document("a"), to="unknown"),
         build_envelope("say", {"text": "hello"}, to="unknown"),
     ],
-    ids=["greet", "transfer", "response", "say"],
+    ids=["transfer", "response", "say"],
 )
 def test_envelope_to_unknown_peer_is_rejected_as_not_target(envelope):
     envelope |= {"ts": int(time.time())}
@@ -326,6 +326,8 @@ def test_broadcast_finds_matching_peer_among_many_and_limits_responses(monkeypat
         [f"peer-{n}"] for n in range(12)
     ]
     assert len(send_whois()) == 3
+    (omitted,) = process_whois().omitted
+    assert "exceed 3 responses" in omitted.message
 
 
 def test_broadcast_limits_total_size_of_responses(monkeypatch):
@@ -335,6 +337,8 @@ def test_broadcast_limits_total_size_of_responses(monkeypatch):
     total_size = sum(len(json.dumps(raw)) for raw in send_whois("a"))
 
     assert 0 < total_size < 2500
+    (omitted,) = process_whois("a").omitted
+    assert "2000 bytes in total" in omitted.message
 
 
 @pytest.mark.parametrize("key", ["id", "reply_to", "trace_id", "workspace_id"])

@@ -36,9 +36,13 @@ def decode(text: str, problems: Problems) -> Document:
     return read_toml(body) if language == "TOML" else read_yaml(body, problems)
 
 
+def has_front_matter(text: str) -> bool:
+    return bool(FENCE.match(text))
+
+
 def has_word_in_front_matter(text: str, word: str) -> bool:
     """Return whether the text has front matter with this word in it."""
-    return bool(FENCE.match(text)) and word in extract(text)[1]
+    return has_front_matter(text) and word in extract(text)[1]
 
 
 def extract(text: str) -> tuple[str, str]:

@@ -1,7 +1,14 @@
 """Register agents from documents, URLs and files, refresh and export them."""
 
 from .export import InvalidExportLine, export_lines
-from .files import ImportFailed, ImportItem, add_folder_reader, iter_import_items
+from .files import (
+    ImportFailed,
+    ImportItem,
+    ImportPlan,
+    SkippedPath,
+    add_folder_reader,
+    plan_import,
+)
 from .preview import (
     Preview,
     PreviewExpired,
@@ -25,16 +32,18 @@ __all__ = [
     "CANNOT_BE_PROBED",
     "ImportFailed",
     "ImportItem",
+    "ImportPlan",
     "InvalidExportLine",
     "NotRefreshable",
     "Preview",
     "PreviewExpired",
+    "SkippedPath",
     "add_folder_reader",
     "confirm_preview",
     "dry_run_refresh",
     "export_lines",
     "import_url",
-    "iter_import_items",
+    "plan_import",
     "preview_definition",
     "preview_refresh",
     "preview_url",

@@ -51,7 +51,12 @@ def test_import_folder_accepts_configuration_agents(tmp_path):
     (tmp_path / "post.md").write_text("---\ntitle: About agents\n---\ncapabilities\n")
     result = run_cli("import", tmp_path)
 
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.exit_code == 0
+    reason = "Markdown whose front matter has no `capabilities`"
+    assert result.stderr.splitlines() == [
+        f"Skipped 1 (Markdown without front matter): {tmp_path / 'README.md'}",
+        f"Skipped 1 ({reason}): {tmp_path / 'post.md'}",
+    ]
     assert "5 new, 0 updated, 0 unchanged, 0 rejected" in result.stdout
     assert set(CatalogEntry.objects.values_list("source", "status")) == {
         (Source.CONFIG, Status.ACTIVE)
@@ -443,3 +448,40 @@ def test_import_of_empty_folder_reports_no_definitions(tmp_path):
 
     assert result.exit_code == 0
     assert f"No definitions found in {tmp_path}." in result.output
+
+
+def test_import_of_folder_without_definitions_names_skipped_files_t19(tmp_path):
+    for n in range(12):
+        (tmp_path / f"agent-{n:02}.md").write_text("---\nname: a\ntools: Read\n---\n")
+    (tmp_path / "logo.png").write_bytes(b"")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config.json").write_text("{}")
+    result = run_cli("import", tmp_path)
+
+    assert result.exit_code == 1
+    git_line, markdown_line, image_line, summary = result.stderr.splitlines()
+    assert git_line == f"Skipped 1 (.git folders are not searched): {tmp_path}/.git"
+    assert markdown_line.startswith(
+        "Skipped 12 (Markdown whose front matter has no `capabilities`): "
+        f"{tmp_path}/agent-00.md, "
+    )
+    assert markdown_line.endswith("agent-04.md and 7 more")
+    assert image_line.startswith("Skipped 1 (only files with the suffix .json, ")
+    assert image_line.endswith("/logo.png")
+    assert summary == f"No definitions found in {tmp_path}."
+
+
+def test_import_of_folder_names_unreadable_paths(tmp_path):
+    (tmp_path / "link.json").symlink_to(tmp_path / "missing.json")
+    result = run_cli("import", tmp_path)
+
+    assert "Skipped 1 (not a file, or a broken link): " in result.stderr
+
+
+def test_import_of_unreadable_exports_reports_reasons(tmp_path):
+    (tmp_path / "binary.jsonl").write_bytes(b"\xff{}")
+    result = run_cli("import", tmp_path / "binary.jsonl", tmp_path / "missing.jsonl")
+
+    assert result.exit_code == 1
+    assert "binary.jsonl: $ is not UTF-8 at byte 0" in result.stderr
+    assert "missing.jsonl: No such file or directory" in result.stderr

@@ -1,5 +1,5 @@
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -15,9 +15,11 @@ from catalog.outbound import FetchError, find_authorization_error
 from catalog.registration import (
     ImportFailed,
     ImportItem,
+    ImportPlan,
     InvalidExportLine,
+    SkippedPath,
     import_url,
-    iter_import_items,
+    plan_import,
     register,
 )
 
@@ -25,6 +27,8 @@ from ..progress import progress_bar
 
 URL_PATTERN = re.compile(r"[A-Za-z][\w+.-]*://")
 IMPORT_ERRORS = (FetchError, ImportFailed, InvalidExportLine)
+# The number of skipped files that are named for each reason.
+NAMED_FILES_LIMIT = 5
 
 
 class UsageError(CommandError):
@@ -71,38 +75,38 @@ class Command(BaseCommand):
         if protocol and protocol not in parsers:
             slugs = ", ".join(parser.slug for parser in parsers)
             raise UsageError(f"--protocol must be one of: {slugs}")
-        items = list(
-            iter_items(
-                targets,
-                protocol,
-                endpoint=options["endpoint"],
-                capabilities_url=options["capabilities_url"],
-                authorization=options["authorization"],
-            )
+        plan = build_plan(
+            targets,
+            protocol,
+            endpoint=options["endpoint"],
+            capabilities_url=options["capabilities_url"],
+            authorization=options["authorization"],
         )
         results: Counter[str] = Counter()
         lines: list[str] = []
-        with progress_bar(items, "Importing") as progress:
+        with progress_bar(plan.items, "Importing") as progress:
             for item in progress:
                 lines += import_item(item, results, options["warnings"])
-        if not items:
+        lines += iter_skipped_lines(plan.skipped)
+        if not plan.items:
             lines.append(f"No definitions found in {', '.join(targets)}.")
         for line in lines:
             self.stderr.write(line, style_func=str)
         self.stdout.write(format_summary(results))
-        if results["rejected"]:
+        found_nothing = plan.skipped and not plan.items
+        if results["rejected"] or found_nothing:
             raise SystemExit(1)
 
 
-def iter_items(
+def build_plan(
     targets: list[str],
     protocol: str,
     *,
     endpoint: str,
     capabilities_url: str,
     authorization: str,
-) -> Iterator[ImportItem]:
-    """Yield the definitions of all targets.
+) -> ImportPlan:
+    """Return what to import from all targets, URLs first.
 
     Raise UsageError for an option that is invalid or does not fit the targets.
     """
@@ -114,22 +118,41 @@ def iter_items(
         )
     if error := find_authorization_error(authorization):
         raise UsageError(f"--authorization {error}")
-    for url in urls:
-        yield ImportItem(
+    url_items = [
+        ImportItem(
             url, partial(import_url, url, protocol, authorization, capabilities_url)
         )
+        for url in urls
+    ]
     if endpoint:
-        if missing := [path for path in paths if not path.exists()]:
-            raise UsageError(f"{missing[0]}: No such file or directory")
-        if len(paths) != 1 or not paths[0].is_file():
-            raise UsageError("--endpoint can be used with one file only")
-        raw = paths[0].read_bytes()
-        run = partial(
-            register, raw, protocol, default_source=Source.IMPORT, endpoint=endpoint
-        )
-        yield ImportItem(str(paths[0]), run)
-        return
-    yield from iter_import_items(paths, protocol)
+        return ImportPlan([*url_items, build_file_item(paths, protocol, endpoint)])
+    plan = plan_import(paths, protocol)
+    return ImportPlan([*url_items, *plan.items], plan.skipped)
+
+
+def build_file_item(paths: list[Path], protocol: str, endpoint: str) -> ImportItem:
+    """Return the import of the only file, whose definition contains no endpoint."""
+    if missing := [path for path in paths if not path.exists()]:
+        raise UsageError(f"{missing[0]}: No such file or directory")
+    if len(paths) != 1 or not paths[0].is_file():
+        raise UsageError("--endpoint can be used with one file only")
+    raw = paths[0].read_bytes()
+    run = partial(
+        register, raw, protocol, default_source=Source.IMPORT, endpoint=endpoint
+    )
+    return ImportItem(str(paths[0]), run)
+
+
+def iter_skipped_lines(skipped: list[SkippedPath]) -> Iterator[str]:
+    """Yield one line for each reason, with the number of files and some names."""
+    paths_by_reason: dict[str, list[str]] = defaultdict(list)
+    for skipped_path in skipped:
+        paths_by_reason[skipped_path.reason].append(str(skipped_path.path))
+    for reason, paths in paths_by_reason.items():
+        names = ", ".join(paths[:NAMED_FILES_LIMIT])
+        rest = len(paths) - NAMED_FILES_LIMIT
+        more = f" and {rest} more" if rest > 0 else ""
+        yield f"Skipped {len(paths)} ({reason}): {names}{more}"
 
 
 def import_item(

@@ -41,6 +41,10 @@ class CapabilityMerger(ABC):
     ) -> Iterable[CapabilityRecord]:
         """Combine the stored capabilities with those of a new definition."""
 
+    def is_complete(self, document: Document) -> bool:
+        """Return whether a definition replaces all stored capabilities."""
+        return False
+
     @abstractmethod
     def rebuild_capability(self, record: CapabilityRecord) -> CapabilityRecord | None:
         """Return the complete capability of a stored record, to export or to restore.

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from capabilities.documents import dump_json, read_json
+from capabilities.documents import dump_json, read_document, read_json
 from capabilities.kinds import kinds
 from capabilities.parsers import ParseError, ParseResult, parse, parsers, try_parse
 from capabilities.problems import Problem, Problems
@@ -76,6 +76,8 @@ class Definition:
         parser = parsers.get(self.record.protocol)
         merger = parser.capability_merger if parser else None
         if parser is None or merger is None or self.replaces_capabilities:
+            return self
+        if merger.is_complete(read_document(self.raw, Problems())):
             return self
         stored = (row.record for row in rows if row.kind in kinds)
         merged = tuple(merger.merge(stored, self.record.capabilities))

@@ -1,6 +1,6 @@
 """Local capability catalogs: files in the folder of an AGH agent."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -14,7 +14,8 @@ from ...documents import (
 )
 from ...front_matter.toml_text import read_toml
 from ...problems import Document, Problems, UnreadableDocument, member_path
-from .documents import HASHED_MEMBERS, CapabilityDocument
+from .definitions import check_known_members, read_authored_document
+from .documents import CapabilityDocument
 from .identifiers import normalize_text
 
 CATALOG_FILES = ("capabilities.toml", "capabilities.json")
@@ -116,7 +117,7 @@ class AgentFolderReader:
         problems = Problems()
         check_known_members(content, ("capabilities",), problems, "$")
         for path, raw_document in problems.iter_objects(content, "capabilities"):
-            document = read_file_document(raw_document, problems, path)
+            document = read_authored_document(raw_document, problems, path)
             yield FileDocument(file, path, document)
         self.add_errors(file, problems)
 
@@ -140,7 +141,7 @@ class AgentFolderReader:
     def read_document(self, file: Path, content: Document) -> CapabilityDocument:
         """Return the document of a file in a folder; its ID must be the file's stem."""
         problems = Problems()
-        document = read_file_document(content, problems, "$")
+        document = read_authored_document(content, problems, "$")
         if document.id and document.id != normalize_text(file.stem):
             message = (
                 f"must equal the file name without its suffix, but is {document.id!r}"
@@ -204,25 +205,6 @@ def iter_capability_files(folder: Path) -> Iterator[Path]:
 
 def is_capability_file_name(file: Path) -> bool:
     return file.suffix in FILE_SUFFIXES and not file.name.startswith(".")
-
-
-def read_file_document(
-    value: Document, problems: Problems, path: str
-) -> CapabilityDocument:
-    """Parse a document from a file, which must not have unknown keys or a digest."""
-    check_known_members(value, HASHED_MEMBERS, problems, path)
-    document = CapabilityDocument.parse(value, problems, path)
-    if isinstance(value.get("version"), str) and not document.version:
-        problems.error(member_path(path, "version"), "must not be blank")
-    return document
-
-
-def check_known_members(
-    document: Document, known_members: Iterable[str], problems: Problems, path: str
-) -> None:
-    for key in document:
-        if key not in known_members:
-            problems.error(member_path(path, key), "is not a known key")
 
 
 def join_names(paths: list[Path]) -> str:

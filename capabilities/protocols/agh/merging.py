@@ -5,7 +5,9 @@ from dataclasses import replace
 from itertools import islice
 
 from ...interfaces import CapabilityMerger
+from ...problems import Document
 from ...records import CAPABILITY_LIMIT, CapabilityRecord
+from .definitions import is_catalog
 from .records import AGHCapability
 
 
@@ -17,6 +19,10 @@ class DocumentMerger(CapabilityMerger):
     ) -> Iterable[CapabilityRecord]:
         agh_records = (record for record in stored if isinstance(record, AGHCapability))
         return merge_capabilities(agh_records, declared)
+
+    def is_complete(self, document: Document) -> bool:
+        """Return whether the definition is a catalog, which has all documents."""
+        return is_catalog(document)
 
     def rebuild_capability(self, record: CapabilityRecord) -> CapabilityRecord | None:
         """Return the capability rebuilt from its document, None without a document."""

@@ -19,7 +19,12 @@ from .cards import (
 )
 from .catalogs import CatalogRequest
 from .credentials import find_credentials
-from .definitions import read_definition
+from .definitions import (
+    CATALOG_MEMBERS,
+    is_catalog,
+    read_catalog_documents,
+    read_definition,
+)
 from .envelopes import EnvelopeHeader, MessageKind, build_raw_envelope
 from .identifiers import ENDPOINT_SCHEME, PROTOCOL_VERSION, build_endpoint
 from .merging import DocumentMerger
@@ -38,7 +43,8 @@ class AGHParser(Parser):
     slug = "agh"
     label = "AGH"
     detection_hint = (
-        "a peer card needs `peer_id`, `profiles_supported` and `capabilities`"
+        "a peer card needs `peer_id`, `profiles_supported` and `capabilities`, a"
+        " catalog `peer_id` and `capabilities` with `id`, `summary` and `outcome`"
     )
     kinds = KINDS
     presence_policy = PresencePolicy(timeout=GREET_TIMEOUT)
@@ -49,10 +55,12 @@ class AGHParser(Parser):
     }
 
     def recognizes(self, document: Document) -> bool:
+        """Return whether the document is a peer card or a capability catalog."""
         lists = ("profiles_supported", "capabilities")
-        return "peer_id" in document and all(
+        is_card = "peer_id" in document and all(
             isinstance(document.get(key), list) for key in lists
         )
+        return is_card or is_catalog(document)
 
     def can_be_probed(self, endpoint: str) -> bool:
         """Return whether the peer announces itself; peers from files never greet."""
@@ -70,11 +78,14 @@ class AGHParser(Parser):
         )
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        problems.warn_unknown(document, {*PEER_CARD_MEMBERS, "channel"})
+        known_members = {*PEER_CARD_MEMBERS, "channel"}
+        if is_catalog(document):
+            known_members = set(CATALOG_MEMBERS)
+        problems.warn_unknown(document, known_members)
         channel, card = read_definition(document, problems)
         if card.peer_id == AGENTLENS_PEER_ID:
             problems.error("$.peer_id", "is reserved for AgentLens itself")
-        for keys in find_credentials(card.raw, ()):
+        for keys in find_credentials(document, ()):
             message = "looks like a credential; cards must not contain credentials"
             problems.error(json_path(keys), message)
         add_card_warnings(card, problems)
@@ -83,7 +94,11 @@ class AGHParser(Parser):
             endpoint=build_endpoint(channel, card.peer_id),
             name=card.display_name or card.peer_id,
             spec_version=get_spec_version(card),
-            capabilities=tuple(read_capabilities(card, problems)),
+            capabilities=tuple(
+                read_catalog_capabilities(document, problems)
+                if is_catalog(document)
+                else read_capabilities(card, problems)
+            ),
         )
 
 
@@ -118,6 +133,19 @@ def read_capabilities(card: PeerCard, problems: Problems) -> Iterator[AGHCapabil
             continue
         seen_ids.add(brief.id)
         yield AGHCapability(name=brief.id, description=brief.summary, path=path)
+
+
+def read_catalog_capabilities(
+    document: Document, problems: Problems
+) -> Iterator[AGHCapability]:
+    """Yield the capabilities of a catalog, with their documents."""
+    seen_ids = set[str]()
+    for path, capability_document in read_catalog_documents(document, problems):
+        if capability_document.id in seen_ids:
+            message = f"must be unique; {capability_document.id!r} is already listed"
+            problems.error(member_path(path, "id"), message)
+        seen_ids.add(capability_document.id)
+        yield AGHCapability.from_document(capability_document, path=path)
 
 
 def build_whois_example(channel: str, peer_id: str) -> str:

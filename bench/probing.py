@@ -22,7 +22,7 @@ from django.conf import settings  # noqa: E402 - Django first
 from django.utils import timezone  # noqa: E402
 
 from agentlens.start import prepare_database  # noqa: E402
-from catalog.health.history import truncate_to_hour  # noqa: E402
+from catalog.health.uptime import truncate_to_hour  # noqa: E402
 from catalog.models import (  # noqa: E402
     AgentType,
     Capability,
@@ -83,7 +83,7 @@ def build(port: int) -> None:
     # The first probe of an hour inserts a row, the other fifty-nine update it.
     hour = truncate_to_hour(timezone.now())
     HealthHour.objects.bulk_create(
-        HealthHour(entry_id=pk, hour=hour, probes=1)
+        HealthHour(entry_id=pk, hour=hour, probes=1, up_seconds=60, down_seconds=0)
         for pk in CatalogEntry.objects.values_list("pk", flat=True)
     )
     data.vacuum()

@@ -19,7 +19,7 @@ django.setup()
 from django.utils import timezone  # noqa: E402 - Django first
 
 from agentlens.start import prepare_database  # noqa: E402
-from catalog.health.history import truncate_to_hour  # noqa: E402
+from catalog.health.uptime import truncate_to_hour  # noqa: E402
 from catalog.models import CatalogEntry, HealthHour, Status  # noqa: E402
 from routing.models import CapabilityRegistration, RequestSecond  # noqa: E402
 
@@ -73,7 +73,13 @@ def build_history(registrations: list[CapabilityRegistration], agents: list) -> 
     CapabilityRegistration.objects.update(requests_total=HOUR_SECONDS)
     this_hour = truncate_to_hour(timezone.now())
     HealthHour.objects.bulk_create(
-        HealthHour(entry_id=agent, hour=this_hour - timedelta(hours=n), probes=60)
+        HealthHour(
+            entry_id=agent,
+            hour=this_hour - timedelta(hours=n),
+            probes=60,
+            up_seconds=HOUR_SECONDS,
+            down_seconds=0,
+        )
         for agent in agents
         for n in range(24)
     )

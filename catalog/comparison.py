@@ -241,7 +241,7 @@ def build_comparison(agents: list[ComparedAgent]) -> Comparison:
     groups = group_capabilities(agents)
     return Comparison(
         agents=agents,
-        uptimes=compute_uptimes([agent.entry.pk for agent in agents], DAY),
+        uptimes=compute_uptimes([agent.entry for agent in agents], DAY),
         sections=list(iter_comparison_sections(agents)),
         common=[group.key for group in groups if len(group.agents) == len(agents)],
         shared=[group for group in groups if 1 < len(group.agents) < len(agents)],

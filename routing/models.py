@@ -8,11 +8,18 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, Value, When
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Cast, Coalesce, NullIf
 from django.utils import timezone
 
 from capabilities.validators import REGISTRATION_ID_PREFIX, REGISTRATION_NAME_LIMIT
-from catalog.health import DAY, HOUR, MINUTE, truncate_to_hour
+from catalog.health import (
+    DAY,
+    HOUR,
+    MINUTE,
+    KnownTime,
+    LastOutcome,
+    truncate_to_hour,
+)
 from catalog.models import CatalogEntry, HealthHour, HourlyCount, Status
 
 from .conf import conf
@@ -111,6 +118,7 @@ class RegistrationQuerySet(models.QuerySet["CapabilityRegistration"]):
             state=Case(deprecated, own_check, default=F("entry__status")),
             agent_name=F("entry__display_name"),
             agent_probed_at=F("entry__last_probed_at"),
+            agent_outcome_counts_until=F("entry__outcome_counts_until"),
             agent_latency_ms=F("entry__latency_ms"),
             agent_error=F("entry__last_error"),
             agent_failures=F("entry__consecutive_failures"),
@@ -130,35 +138,67 @@ class RegistrationQuerySet(models.QuerySet["CapabilityRegistration"]):
     def with_metrics(self, windows: MetricWindows | None = None) -> Self:
         """Annotate request counts and uptime, so that no metric needs a query."""
         windows = windows or MetricWindows.ending_at(timezone.now())
-        own_uptime = uptime_subquery(CheckHour, "registration", "pk", windows)
-        agent_uptime = uptime_subquery(HealthHour, "entry", "entry_id", windows)
+        up, down = agent_time_subqueries(windows)
         return self.defer("window").annotate(
             requests_last_minute=request_count_since(windows.minute_ago),
             requests_last_hour=request_count_since(windows.hour_ago),
-            uptime=Case(When(HAS_OWN_CHECK, then=own_uptime), default=agent_uptime),
+            own_uptime=Case(When(HAS_OWN_CHECK, then=own_uptime_subquery(windows))),
+            agent_up_seconds=Case(When(~HAS_OWN_CHECK, then=up)),
+            agent_down_seconds=Case(When(~HAS_OWN_CHECK, then=down)),
         )
 
 
-def uptime_subquery(
-    hours: type[HourlyCount], owner: str, outer_field: str, windows: MetricWindows
-) -> Subquery:
-    """Return the uptime of the last day, as an average over its hours.
+def own_uptime_subquery(windows: MetricWindows) -> Subquery:
+    """Return the uptime by a registration's own check, as an average over hours.
 
     Every hour has the same weight, except for the first and the current one.
     """
+    hours = CheckHour.objects.filter(registration=OuterRef("pk"))
+    weight = hour_weight(windows, Q(hour=windows.current_hour))
+    average = Sum(weight * FAILURE_RATE) / Sum(weight)
+    return last_day_subquery(hours, "registration", 1.0 - average, windows)
+
+
+def agent_time_subqueries(windows: MetricWindows) -> tuple[Subquery, Subquery]:
+    """Return the seconds for which the probes found an agent up, and down.
+
+    In hours from before time was measured, they are estimated from the counts.
+    """
+    hours = HealthHour.objects.filter(entry=OuterRef("entry_id"))
+    is_unmeasured = Q(hour=windows.current_hour, up_seconds__isnull=True)
+    weight = hour_weight(windows, is_unmeasured)
+    seconds = HOUR.total_seconds()
+    up = Coalesce(F("up_seconds"), seconds * (1.0 - FAILURE_RATE))
+    down = Coalesce(F("down_seconds"), seconds * FAILURE_RATE)
+    return (
+        last_day_subquery(hours, "entry", Sum(weight * up), windows),
+        last_day_subquery(hours, "entry", Sum(weight * down), windows),
+    )
+
+
+# Measured hours may be without probes.
+FAILURE_RATE = F("failures") * 1.0 / NullIf(F("probes"), 0)
+
+
+def hour_weight(windows: MetricWindows, is_partial: Q) -> Case:
+    """Return the weight of an hour: `is_partial` matches the current one."""
     number = models.FloatField()
-    weight = Case(
-        When(hour=windows.current_hour, then=Cast(windows.current_hour_weight, number)),
+    return Case(
+        When(is_partial, then=Cast(windows.current_hour_weight, number)),
         When(hour=windows.first_hour, then=Cast(windows.first_hour_weight, number)),
         default=1.0,
     )
-    hourly_uptime = 1.0 - F("failures") * 1.0 / F("probes")
+
+
+def last_day_subquery(
+    hours: models.QuerySet[Any], owner: str, value: Any, windows: MetricWindows
+) -> Subquery:
+    """Return an aggregate over the last day's hours of one owner."""
+    last_day = hours.filter(hour__gte=windows.first_hour).order_by()
     # PostgreSQL returns a decimal without the cast, and raw SQL does not convert it.
-    average = Cast(Sum(weight * hourly_uptime) / Sum(weight), number)
-    last_day = hours.objects.filter(
-        **{owner: OuterRef(outer_field)}, hour__gte=windows.first_hour
+    return Subquery(
+        last_day.values(owner).values(value=Cast(value, models.FloatField()))
     )
-    return Subquery(last_day.order_by().values(owner).values(share=average))
 
 
 def request_count_since(second: Any) -> Any:
@@ -194,12 +234,15 @@ class RegistrationMetricsMixin:
     state: str
     agent_name: str
     agent_probed_at: datetime | None
+    agent_outcome_counts_until: datetime | None
     agent_latency_ms: int | None
     agent_error: str
     agent_failures: int
     requests_last_minute: int
     requests_last_hour: int
-    uptime: float | None
+    own_uptime: float | None
+    agent_up_seconds: float | None
+    agent_down_seconds: float | None
     success_rate: float | None
 
     @property
@@ -252,6 +295,18 @@ class RegistrationMetricsMixin:
         """The average that callers reported, or else the latency of the last check."""
         reported = self.response_time_avg_ms
         return self.latency_ms if reported is None else reported
+
+    @property
+    def uptime(self) -> float | None:
+        """The uptime of the last day; None if the agent was not probed in it."""
+        if self.has_own_check:
+            return self.own_uptime
+        now = timezone.now()
+        recorded = KnownTime(self.agent_up_seconds or 0, self.agent_down_seconds or 0)
+        last_outcome = LastOutcome(
+            self.agent_probed_at, self.agent_outcome_counts_until, self.agent_error
+        )
+        return (recorded + last_outcome.time_between(now - DAY, now)).uptime
 
     @property
     def reliability(self) -> float | None:

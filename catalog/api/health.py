@@ -50,15 +50,22 @@ class ProbeSerializer(serializers.Serializer[dict[str, Any]]):
 
 
 class UptimeSerializer(serializers.Serializer[dict[str, float | None]]):
-    """Uptime from 0 to 1 for each period; null if the agent was not probed in it.
+    """Uptime from 0 to 1 for each period; null if nothing is known about the period.
 
-    Every hour with a probe has the same weight; the first and the current hour count
-    in part.
+    Uptime is weighted by time: the outcome of each probe counts until the next probe,
+    at most until that is overdue. Time about which nothing is known is left out.
     """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         # Names such as `24h` cannot be declared in the class body.
         return {name: serializers.FloatField(allow_null=True) for name in PERIODS}
+
+
+class MonitoredSerializer(serializers.Serializer[dict[str, float]]):
+    """The share of each period, from 0 to 1, on which the uptime is based."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {name: serializers.FloatField() for name in PERIODS}
 
 
 class LatencySerializer(serializers.Serializer[History]):
@@ -89,6 +96,7 @@ class HealthHistorySerializer(serializers.Serializer[HealthReport]):
 
     health = HealthSerializer(source="entry")
     uptime = UptimeSerializer(source="history.uptime")
+    monitored = MonitoredSerializer(source="history.monitored")
     latency = LatencySerializer(source="history")
     recent = serializers.SerializerMethodField(
         help_text="The latest probes, newest first."

@@ -1,11 +1,11 @@
 """A generated health history that leads to the current health of a demo agent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import pairwise
 from random import Random
 
-from ..health import PROBE_RETENTION, truncate_to_hour
+from ..health import PROBE_RETENTION, LastOutcome, truncate_to_hour
 from ..models import CatalogEntry, HealthHour, ProbeResult
 
 HISTORY_LENGTH = timedelta(days=7)
@@ -22,10 +22,7 @@ def create_history(entry: CatalogEntry) -> None:
     probes = list(generate_probes(entry, entry.last_probed_at))
     since = entry.last_probed_at - PROBE_RETENTION
     ProbeResult.objects.bulk_create(probe for probe in probes if probe.at > since)
-    by_hour = groupby(probes, lambda probe: truncate_to_hour(probe.at))
-    HealthHour.objects.bulk_create(
-        build_hour(entry, hour, list(group)) for hour, group in by_hour
-    )
+    HealthHour.objects.bulk_create(build_hours(entry, probes))
 
 
 def generate_probes(entry: CatalogEntry, now: datetime) -> Iterator[ProbeResult]:
@@ -57,13 +54,17 @@ def build_probe(
     )
 
 
-def build_hour(
-    entry: CatalogEntry, hour: datetime, probes: list[ProbeResult]
-) -> HealthHour:
-    return HealthHour(
-        entry=entry,
-        hour=hour,
-        probes=len(probes),
-        failures=sum(not probe.ok for probe in probes),
-        latency_total_ms=sum(probe.latency_ms or 0 for probe in probes),
-    )
+def build_hours(entry: CatalogEntry, probes: list[ProbeResult]) -> Iterable[HealthHour]:
+    """Return the hours of the probes; each outcome counts until the next."""
+    rows: dict[datetime, HealthHour] = {}
+
+    def get_row(hour: datetime) -> HealthHour:
+        return rows.setdefault(hour, HealthHour.build_empty(entry=entry, hour=hour))
+
+    for probe in probes:
+        get_row(truncate_to_hour(probe.at)).add_probe(probe.latency_ms, probe.error)
+    for probe, following in pairwise(probes):
+        outcome = LastOutcome(probe.at, following.at, probe.error)
+        for hour, time in outcome.time_by_hour(following.at).items():
+            get_row(hour).add_time(time)
+    return rows.values()

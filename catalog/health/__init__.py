@@ -1,20 +1,17 @@
 """Health of agents: probes, the resulting state, history, and scheduling."""
 
 from .history import (
-    DAY,
-    HOUR,
-    MINUTE,
     PERIODS,
     PROBE_RETENTION,
     Day,
     History,
     ProbeSample,
+    close_last_outcome,
     compute_percentile,
     compute_uptimes,
     format_percent,
     format_time_ago,
     prune_history,
-    truncate_to_hour,
 )
 from .leases import claim_rows, compute_lease_end
 from .probe import ProbeTarget, run_probe
@@ -32,6 +29,15 @@ from .status import (
     next_state,
     record_probe,
 )
+from .uptime import (
+    DAY,
+    HOUR,
+    MINUTE,
+    KnownTime,
+    LastOutcome,
+    split_by_hour,
+    truncate_to_hour,
+)
 
 __all__ = [
     "DAY",
@@ -42,12 +48,15 @@ __all__ = [
     "PROBE_RETENTION",
     "Day",
     "History",
+    "KnownTime",
+    "LastOutcome",
     "ProbeOutcome",
     "ProbeSample",
     "ProbeTarget",
     "Prober",
     "add_jitter",
     "claim_rows",
+    "close_last_outcome",
     "compute_lease_end",
     "compute_next_probe_time",
     "compute_percentile",
@@ -61,5 +70,6 @@ __all__ = [
     "register_probe_targets",
     "run_in_database",
     "run_probe",
+    "split_by_hour",
     "truncate_to_hour",
 ]

@@ -1,12 +1,11 @@
 """Health history: every probe of the last two days, and hourly counts for 90 days."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from math import ceil
-from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
@@ -14,11 +13,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from ..models import CatalogEntry, HealthHour, ProbeResult, UptimeMixin
+from ..models import CatalogEntry, HealthHour, ProbeCountMixin, ProbeResult
+from .uptime import DAY, HOUR, KnownTime, LastOutcome, truncate_to_hour
 
 PROBE_RETENTION = timedelta(hours=48)
 HOUR_RETENTION = timedelta(days=90)
-MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 PERIODS = {"24h": DAY, "7d": timedelta(days=7), "90d": HOUR_RETENTION}
 # Rows deleted per statement, so that no statement locks the table for long.
 DELETE_BATCH = 5000
@@ -37,10 +36,13 @@ class SavedOutcome(Protocol):
     def error(self) -> str: ...
 
 
-def save_probe_results(outcomes: Mapping[UUID, SavedOutcome]) -> None:
+def save_probe_results(
+    outcomes: Mapping[UUID, SavedOutcome], previous: Mapping[UUID, LastOutcome]
+) -> None:
     """Save one outcome per entry ID; the caller has locked the entries.
 
-    Without the lock, concurrent writers could lose hourly counts.
+    `previous` are the outcomes that they replace as the latest: each counts until its
+    successor. Without the lock, concurrent writers could lose hourly totals.
     """
     ProbeResult.objects.bulk_create(
         ProbeResult(
@@ -54,12 +56,24 @@ def save_probe_results(outcomes: Mapping[UUID, SavedOutcome]) -> None:
     by_hour = {
         (pk, truncate_to_hour(outcome.at)): outcome for pk, outcome in outcomes.items()
     }
-    HealthHour.objects.add_probes("entry_id", by_hour)
+    times = {
+        (pk, hour): time
+        for pk, last_outcome in previous.items()
+        for hour, time in last_outcome.time_by_hour(outcomes[pk].at).items()
+    }
+    HealthHour.objects.add_history(by_hour, times)
 
 
-def truncate_to_hour(moment: datetime) -> datetime:
-    """Return the start of the hour."""
-    return moment.replace(minute=0, second=0, microsecond=0)
+def close_last_outcome(entry: CatalogEntry, now: datetime) -> None:
+    """Count the latest outcome until now and no longer; the caller saves the entry.
+
+    The time until the next probe is then unknown. The caller has locked the entry.
+    """
+    times = LastOutcome.of_entry(entry).time_by_hour(now)
+    if times:
+        by_key = {(entry.pk, hour): time for hour, time in times.items()}
+        HealthHour.objects.add_history({}, by_key)
+    entry.outcome_counts_until = None
 
 
 def prune_history(now: datetime | None = None) -> int:
@@ -89,7 +103,7 @@ def compute_percentile(ordered: list[int], share: float) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The uptime of one day; None when the agent was not probed."""
+    """The uptime of one day; None when nothing is known about it."""
 
     date: date
     uptime: float | None
@@ -108,16 +122,47 @@ class ProbeSample(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class HourSample(UptimeMixin):
+class HourSample(ProbeCountMixin):
     """A saved hour; not a model instance, because building many of them is slow."""
 
     hour: datetime
-    probes: int
-    failures: int
-    latency_total_ms: int
+    probes: int = 0
+    failures: int = 0
+    latency_total_ms: int = 0
+    up_seconds: float | None = 0.0
+    down_seconds: float | None = 0.0
+
+    def time_between(self, since: datetime, now: datetime) -> KnownTime:
+        """Return the known time after `since`, as if it were spread evenly."""
+        if self.up_seconds is None or self.down_seconds is None:
+            return self.estimate_time(since, now)
+        share = (self.hour + HOUR - max(self.hour, since)) / HOUR
+        return KnownTime(self.up_seconds, self.down_seconds).scale(share)
+
+    def estimate_time(self, since: datetime, now: datetime) -> KnownTime:
+        """Return the time of an hour of which only the probes were counted."""
+        part = min(self.hour + HOUR, now) - max(self.hour, since)
+        seconds = max(0.0, part.total_seconds())
+        return KnownTime(self.success_rate, 1 - self.success_rate).scale(seconds)
+
+    def add_time(self, time: KnownTime) -> "HourSample":
+        if self.up_seconds is None or self.down_seconds is None:
+            return self
+        return replace(
+            self,
+            up_seconds=self.up_seconds + time.up,
+            down_seconds=self.down_seconds + time.down,
+        )
 
 
-HOUR_COLUMNS = ("hour", "probes", "failures", "latency_total_ms")
+HOUR_COLUMNS = (
+    "hour",
+    "probes",
+    "failures",
+    "latency_total_ms",
+    "up_seconds",
+    "down_seconds",
+)
 
 
 @dataclass(frozen=True)
@@ -138,20 +183,36 @@ class History:
         return cls(
             now,
             [ProbeSample(*row) for row in probes.values_list(*ProbeSample._fields)],
-            [HourSample(**row) for row in hours.values(*HOUR_COLUMNS)],
+            add_last_outcome(
+                (HourSample(**row) for row in hours.values(*HOUR_COLUMNS)), entry, now
+            ),
         )
 
-    @property
-    def uptime(self) -> dict[str, float | None]:
+    @cached_property
+    def known_times(self) -> dict[str, KnownTime]:
+        """The time of each period for which the state of the agent is known."""
         return {
-            name: compute_weighted_uptime(self.hours, self.now - period, self.now)
+            name: sum_known_time(self.hours, self.now - period, self.now)
             for name, period in PERIODS.items()
         }
 
     @property
+    def uptime(self) -> dict[str, float | None]:
+        return {name: time.uptime for name, time in self.known_times.items()}
+
+    @property
+    def monitored(self) -> dict[str, float]:
+        """The share of each period for which the state of the agent is known."""
+        return {
+            name: min(1.0, time.total / PERIODS[name].total_seconds())
+            for name, time in self.known_times.items()
+        }
+
+    @property
     def last_week(self) -> list[HourSample]:
+        """The hours of the last week that had probes."""
         since = truncate_to_hour(self.now - PERIODS["7d"])
-        return [hour for hour in self.hours if hour.hour > since]
+        return [hour for hour in self.hours if hour.hour > since and hour.probes]
 
     @property
     def latencies(self) -> list[int]:
@@ -184,40 +245,50 @@ class History:
         dates = [first + timedelta(days=n) for n in range(HOUR_RETENTION.days)]
         since = self.now - HOUR_RETENTION
         return [
-            Day(date, compute_weighted_uptime(by_day[date], since, self.now))
+            Day(date, sum_known_time(by_day[date], since, self.now).uptime)
             for date in dates
         ]
 
 
-def compute_uptimes(entry_ids: Iterable[UUID], period: timedelta) -> dict[UUID, float]:
-    """Return the uptime of each entry in the period, without unprobed entries."""
+def add_last_outcome(
+    hours: Iterable[HourSample], entry: CatalogEntry, now: datetime
+) -> list[HourSample]:
+    """Return the hours, oldest first, with the time since the entry's last probe."""
+    by_hour = {sample.hour: sample for sample in hours}
+    for hour, time in LastOutcome.of_entry(entry).time_by_hour(now).items():
+        by_hour[hour] = by_hour.get(hour, HourSample(hour)).add_time(time)
+    return [by_hour[hour] for hour in sorted(by_hour)]
+
+
+def compute_uptimes(
+    entries: Collection[CatalogEntry], period: timedelta
+) -> dict[UUID, float]:
+    """Return the uptime of each entry in the period, without those not probed in it."""
     now = timezone.now()
     since = now - period
-    by_entry: dict[UUID, list[HourSample]] = defaultdict(list)
+    by_entry: dict[UUID, list[HourSample]] = {entry.pk: [] for entry in entries}
     hours_in_period = HealthHour.objects.filter(
-        hour__gte=truncate_to_hour(since), entry__in=entry_ids
+        hour__gte=truncate_to_hour(since), entry__in=by_entry
     )
     for row in hours_in_period.values("entry_id", *HOUR_COLUMNS):
         by_entry[row.pop("entry_id")].append(HourSample(**row))
-    uptimes = {
-        pk: compute_weighted_uptime(hours, since, now) for pk, hours in by_entry.items()
-    }
+    uptimes = {}
+    for entry in entries:
+        hours = add_last_outcome(by_entry[entry.pk], entry, now)
+        uptimes[entry.pk] = sum_known_time(hours, since, now).uptime
     return {pk: uptime for pk, uptime in uptimes.items() if uptime is not None}
 
 
-def compute_weighted_uptime(
+def sum_known_time(
     hours: Iterable[HourSample], since: datetime, now: datetime
-) -> float | None:
-    """Return the mean uptime of the hours between `since` and `now`.
+) -> KnownTime:
+    """Return the known time of the hours between `since` and `now`.
 
-    Every hour has the same weight, because failing agents are probed less often. The
-    first and the last hour count only for the part that lies in the period.
+    The first hour counts in proportion to its part of the period.
     """
     first = truncate_to_hour(since)
-    hours = [hour for hour in hours if hour.hour >= first]
-    parts = (min(hour.hour + HOUR, now) - max(hour.hour, since) for hour in hours)
-    weights = [max(MINUTE, part) / HOUR for part in parts]
-    return fmean((hour.uptime for hour in hours), weights) if hours else None
+    times = (hour.time_between(since, now) for hour in hours if hour.hour >= first)
+    return sum(times, start=KnownTime())
 
 
 def format_time_ago(moment: datetime) -> str:

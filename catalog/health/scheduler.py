@@ -14,13 +14,20 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections
+from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
 from ..conf import conf
 from ..models import CatalogEntry, Status
 from .leases import claim_rows, compute_lease_end
 from .probe import ProbeTarget, run_probe
-from .status import ProbeOutcome, add_jitter, compute_probe_interval, record_probes
+from .status import (
+    ProbeOutcome,
+    add_jitter,
+    compute_overdue_time,
+    compute_probe_interval,
+    record_probes,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +74,13 @@ class CatalogEntryTargets:
 
     def postpone(self, entry: CatalogEntry, until: datetime) -> int:
         rows = CatalogEntry.objects.monitored().filter(pk=entry.pk)
-        return rows.update(next_probe_at=until)
+        # The last outcome goes on counting, unless the probe is overdue already.
+        is_current = Q(outcome_counts_until__gte=timezone.now())
+        counts_until = Case(
+            When(is_current, then=Value(compute_overdue_time(until))),
+            default=F("outcome_counts_until"),
+        )
+        return rows.update(next_probe_at=until, outcome_counts_until=counts_until)
 
     def save_results(self, results: list[tuple[CatalogEntry, ProbeOutcome]]) -> int:
         return record_probes(results)

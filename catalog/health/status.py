@@ -12,6 +12,7 @@ from ..conf import conf
 from ..models import CatalogEntry, Status
 from ..search import save_states
 from . import history
+from .uptime import LastOutcome
 
 ERROR_LIMIT = 500
 JITTER = 0.1
@@ -24,6 +25,7 @@ PROBE_FIELDS = [
     "last_error",
     "latency_ms",
     "next_probe_at",
+    "outcome_counts_until",
 ]
 
 
@@ -85,6 +87,15 @@ def compute_next_probe_time(failure_count: int) -> datetime:
     return timezone.now() + add_jitter(interval.total_seconds())
 
 
+def compute_overdue_time(next_probe_at: datetime) -> datetime:
+    """Return when a probe planned for that time is overdue: no prober is running.
+
+    A prober that stops during the probe delays it by the lease.
+    """
+    seconds = conf.PROBE_LEASE + conf.PROBE_TIMEOUT
+    return next_probe_at + timedelta(seconds=seconds)
+
+
 def record_probe(entry: CatalogEntry, outcome: ProbeOutcome) -> bool:
     """Save the outcome of a probe; return whether the entry was updated."""
     return record_probes([(entry, outcome)]) == 1
@@ -102,9 +113,10 @@ def record_probes(results: Iterable[tuple[CatalogEntry, ProbeOutcome]]) -> int:
     columns = ("pk", "status_set_at", *PROBE_FIELDS)
     entries = list(rows.order_by("pk").only(*columns))
     outcomes = {entry.pk: by_entry[entry.pk] for entry in entries}
-    history.save_probe_results(outcomes)
     previous_statuses = {entry.pk: entry.status for entry in entries}
     updated = [entry for entry in entries if is_newer(outcomes[entry.pk], entry)]
+    previous = {entry.pk: LastOutcome.of_entry(entry) for entry in updated}
+    history.save_probe_results(outcomes, previous)
     for entry in updated:
         apply_probe(entry, outcomes[entry.pk])
     save_states(updated, PROBE_FIELDS, previous_statuses)
@@ -127,4 +139,7 @@ def apply_probe(entry: CatalogEntry, outcome: ProbeOutcome) -> None:
         entry.last_success_at = outcome.announced_at or outcome.at
     entry.next_probe_at = outcome.valid_until or compute_next_probe_time(
         state.failure_count
+    )
+    entry.outcome_counts_until = outcome.valid_until or compute_overdue_time(
+        outcome.at + compute_probe_interval(state.failure_count) * (1 + JITTER)
     )

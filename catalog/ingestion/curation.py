@@ -7,6 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
+from ..health import close_last_outcome
 from ..models import CatalogEntry
 from ..search import build_state_changed, save_entry
 
@@ -50,10 +51,17 @@ def reset_probe_state(entry: CatalogEntry) -> list[str]:
     Return the names of the changed fields.
     """
     now = timezone.now()
+    close_last_outcome(entry, now)
     entry.status_set_at = now
     entry.next_probe_at = now if entry.can_be_probed else None
     entry.consecutive_failures, entry.last_error = 0, ""
-    return ["status_set_at", "next_probe_at", "consecutive_failures", "last_error"]
+    return [
+        "status_set_at",
+        "next_probe_at",
+        "outcome_counts_until",
+        "consecutive_failures",
+        "last_error",
+    ]
 
 
 def build_history_message(entry: CatalogEntry, changed: list[str], reason: str) -> str:

@@ -11,7 +11,7 @@ from .catalog_entry import (
 from .definition_change import DefinitionChange
 from .entry_text import EntryText
 from .prepared_statements import prepared_cursor
-from .probe_history import HealthHour, HourlyCount, ProbeResult, UptimeMixin
+from .probe_history import HealthHour, HourlyCount, ProbeCountMixin, ProbeResult
 from .provider import Provider
 from .search_row import SearchRow
 
@@ -27,12 +27,12 @@ __all__ = [
     "EntryText",
     "HealthHour",
     "HourlyCount",
+    "ProbeCountMixin",
     "ProbeResult",
     "Provider",
     "SearchRow",
     "Source",
     "Status",
-    "UptimeMixin",
     "compute_agent_key",
     "prepared_cursor",
     "split_key",

@@ -124,6 +124,9 @@ class CatalogEntry(models.Model):
     last_error = models.CharField(max_length=500, blank=True, default="")
     consecutive_failures = models.PositiveIntegerField(default=0)
     next_probe_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    # Until when the last outcome counts for uptime, unless a newer one comes first.
+    # Null without an outcome, and after a person set the status.
+    outcome_counts_until = models.DateTimeField(null=True, blank=True, editable=False)
     probe_requested_at = models.DateTimeField(null=True, blank=True, editable=False)
     # When a person last set the status. Outcomes of earlier probes are ignored.
     status_set_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -26,6 +26,9 @@ def test_health_shows_state_uptime_latency_and_probes(viewer_api):
 
     assert body["health"]["state"] == "degraded"
     assert body["uptime"] == {"24h": 0.5, "7d": 0.5, "90d": 0.5}
+    known = 2 * (60 * 1.1 + 90 + 5)
+    assert body["monitored"]["24h"] == pytest.approx(known / 86_400)
+    assert body["monitored"]["7d"] == pytest.approx(known / 86_400 / 7)
     assert body["latency"] == {"p50Ms": 120, "p95Ms": 120, "probes": 2, "failures": 1}
     probes = [
         (probe["ok"], probe["latencyMs"], probe["error"]) for probe in body["recent"]
@@ -41,6 +44,7 @@ def test_health_of_entry_never_probed_has_null_metrics(viewer_api):
     body = get_health(viewer_api, CatalogEntryFactory()).json()
 
     assert body["uptime"] == {"24h": None, "7d": None, "90d": None}
+    assert body["monitored"] == {"24h": 0.0, "7d": 0.0, "90d": 0.0}
     assert body["latency"] == {"p50Ms": None, "p95Ms": None, "probes": 0, "failures": 0}
     assert (body["recent"], body["hours"]) == ([], [])
 

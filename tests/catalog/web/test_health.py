@@ -19,8 +19,8 @@ def get_entry_html(client, entry):
 
 def test_latency_plot_has_text_alternative(viewer_client, entry):
     now = timezone.now()
-    for n in range(3):
-        record_probe(entry, success(100, now - timedelta(hours=3 + n)))
+    for hours in (5, 4, 3):
+        record_probe(entry, success(100, now - timedelta(hours=hours)))
     record_probe(entry, failure(now - timedelta(hours=1)))
     html = get_entry_html(viewer_client, entry)
 
@@ -51,16 +51,19 @@ def test_latency_plot_shows_day_that_has_only_failures(viewer_client, entry):
 
 def test_daily_uptime_has_text_alternative(entry):
     now = timezone.now()
-    for days in (1, 2, 3):
+    now = now.replace(hour=12)
+    for days in (4, 3, 2):
         record_probe(entry, success(100, now - timedelta(days=days)))
+    entry.refresh_from_db()
     summary_without_failures = HealthPanel(History.for_entry(entry, now)).uptime_summary
-    record_probe(entry, failure(now - timedelta(days=2, minutes=1)))
+    record_probe(entry, failure(now - timedelta(days=2) + timedelta(minutes=1)))
+    entry.refresh_from_db()
     summary = HealthPanel(History.for_entry(entry, now)).uptime_summary
 
     assert summary_without_failures == (
         "3 of the last 90 days probed, 3 without failures."
     )
-    lowest = (now - timedelta(days=2, minutes=1)).date()
+    lowest = (now - timedelta(days=2)).date()
     assert summary.startswith("3 of the last 90 days probed, 2 without failures.")
     assert f"Lowest on {lowest}:" in summary
 

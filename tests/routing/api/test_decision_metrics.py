@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from catalog.health import status as health
-from catalog.health.history import truncate_to_hour
+from catalog.health.uptime import truncate_to_hour
+from catalog.models import HealthHour
 from routing import health_checks, rotation, service
 from tests.factories import CatalogEntryFactory
 from tests.probes import failure, success
@@ -20,10 +21,9 @@ def test_success_rate_comes_from_probes_until_callers_report(viewer_api):
     registration = create_registration("A")
     this_hour = truncate_to_hour(timezone.now())
     health.record_probe(registration.entry, failure(this_hour - timedelta(hours=2)))
-    for minutes in (3, 2, 1):
-        health.record_probe(
-            registration.entry, success(at=this_hour - timedelta(minutes=minutes))
-        )
+    health.record_probe(
+        registration.entry, success(at=this_hour - timedelta(minutes=30))
+    )
     metrics = get_decision(viewer_api)["providers"][0]["performance_metrics"]
 
     assert (metrics["success_rate"], metrics["error_rate"]) == (0.5, 0.5)
@@ -46,33 +46,59 @@ def test_uptime_covers_last_24_hours(viewer_api):
     assert get_uptime(viewer_api) == 50.0
 
 
-def test_uptime_weighs_current_hour_by_elapsed_time(viewer_api):
+def create_hour(registration, hour, up, down):
+    HealthHour.objects.create(
+        entry=registration.entry,
+        hour=hour,
+        probes=1,
+        up_seconds=up,
+        down_seconds=down,
+    )
+
+
+def test_uptime_weighs_hours_by_known_time(viewer_api):
+    registration = create_registration("A")
+    this_hour = truncate_to_hour(timezone.now())
+    create_hour(registration, this_hour - timedelta(hours=2), up=900, down=0)
+    create_hour(registration, this_hour - timedelta(hours=3), up=0, down=2700)
+
+    assert get_uptime(viewer_api) == 25.0
+
+
+def test_uptime_includes_time_since_last_probe(viewer_api):
     registration = create_registration("A")
     now = timezone.now()
-    for hours in range(1, 10):
-        health.record_probe(
-            registration.entry,
-            success(at=truncate_to_hour(now) - timedelta(hours=hours)),
-        )
-    health.record_probe(registration.entry, failure(now))
-    elapsed = max(60, (now - truncate_to_hour(now)).total_seconds()) / 3600
+    create_hour(registration, truncate_to_hour(now) - timedelta(hours=2), 100, 0)
+    health.record_probe(registration.entry, failure(now - timedelta(hours=1)))
+    known = 60 * 1.1 + 90 + 5
 
-    assert get_uptime(viewer_api) == pytest.approx(100 * 9 / (9 + elapsed), abs=0.1)
+    assert get_uptime(viewer_api) == pytest.approx(100 * 100 / (100 + known), abs=0.1)
 
 
 def test_uptime_weighs_hour_a_day_ago_by_remaining_time(viewer_api):
     registration = create_registration("A")
     now = timezone.now()
-    health.record_probe(
-        registration.entry, failure(truncate_to_hour(now) - timedelta(hours=24))
-    )
+    this_hour = truncate_to_hour(now)
+    create_hour(registration, this_hour - timedelta(hours=24), up=0, down=3600)
     assert get_uptime(viewer_api) == 0.0
-    health.record_probe(
-        registration.entry, success(at=truncate_to_hour(now) - timedelta(hours=1))
-    )
-    remaining = max(60, 3600 - (now - truncate_to_hour(now)).total_seconds()) / 3600
+    create_hour(registration, this_hour - timedelta(hours=1), up=3600, down=0)
+    remaining = max(60, 3600 - (now - this_hour).total_seconds()) / 3600
 
     assert get_uptime(viewer_api) == pytest.approx(100 / (1 + remaining), abs=0.1)
+
+
+def test_uptime_of_unmeasured_hours_is_estimated_from_counts(viewer_api):
+    registration = create_registration("A")
+    this_hour = truncate_to_hour(timezone.now())
+    HealthHour.objects.create(
+        entry=registration.entry,
+        hour=this_hour - timedelta(hours=2),
+        probes=4,
+        failures=1,
+    )
+    create_hour(registration, this_hour - timedelta(hours=1), up=0, down=1800)
+
+    assert get_uptime(viewer_api) == 50.0
 
 
 def test_uptime_with_own_health_check_ignores_agent_probes(viewer_api):

@@ -384,9 +384,10 @@ def measure_width(text: str) -> int:
 
 @main.command(cls=DatabaseCommand)
 def reindex() -> None:
-    """Rebuild the search index.
+    """Read all stored definitions again and rebuild the search index.
 
-    Needed only after the index was damaged or the database was edited by hand.
+    Needed after an upgrade that reads more of definitions, after the index was damaged,
+    or after the database was edited by hand.
     """
     run_management_command("reindex_capabilities")
 

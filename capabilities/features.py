@@ -45,6 +45,7 @@ class Shape(StrEnum):
 
     FLAG = "true or false"
     COUNT = "a whole number from 0 to 2^53-1"
+    NUMBER = "a number from 0 to 2^53-1"
     STRING_LIST = "a list of strings"
     STRING = "a string"
     OBJECT = "an object"
@@ -158,7 +159,7 @@ EXECUTION = Category(
         Feature("execution.sandboxed", "Sandboxed execution"),
         Feature("execution.maxIterations", "Maximum iterations", Shape.COUNT),
         Feature(
-            "execution.maxExecutionTime", "Maximum execution time (ms)", Shape.COUNT
+            "execution.maxExecutionTime", "Maximum execution time (ms)", Shape.NUMBER
         ),
     ),
 )
@@ -239,12 +240,15 @@ def clean_value(shape: Shape, value: Any) -> Any:
         case Shape.STRING_LIST, list():
             return [item for item in value if isinstance(item, str)]
         case Shape.COUNT, int() | float():
-            return clean_count(value)
+            number = clean_number(value)
+            return number if isinstance(number, int) else None
+        case Shape.NUMBER, int() | float():
+            return clean_number(value)
     return None
 
 
-def clean_count(value: float) -> int | None:
-    """Return the value as an integer (5.0 becomes 5), or None if it is not a count."""
+def clean_number(value: float) -> float | None:
+    """Return the value, a whole one as an integer, or None if it is out of range."""
     if isinstance(value, bool) or not 0 <= value <= MAX_SAFE_INTEGER:
         return None
-    return int(value) if value == int(value) else None
+    return int(value) if value == int(value) else value

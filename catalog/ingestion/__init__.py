@@ -9,6 +9,7 @@ from .writer import (
     ingest,
     lock_agent,
     preview_ingest,
+    reread_capabilities,
 )
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "ingest",
     "lock_agent",
     "preview_ingest",
+    "reread_capabilities",
 ]

@@ -244,6 +244,23 @@ def sync_capabilities(
     Capability.objects.bulk_create(to_create, batch_size=500)
 
 
+def reread_capabilities(agent_key: str) -> None:
+    """Make the capability rows of an agent match what its stored definitions say.
+
+    Rows written by an earlier version lack what only later versions read. This is no
+    change of the agent: nothing is recorded or published.
+    """
+    with transaction.atomic():
+        lock_agent(agent_key)
+        for agent_type in AgentType.objects.filter(agent_key=agent_key):
+            protocol, endpoint = agent_type.protocol, agent_type.endpoint
+            if has_capability_merger(protocol):
+                continue
+            result = try_parse(agent_type.definition, protocol, endpoint)
+            if result.record is not None and result.is_valid:
+                sync_capabilities(agent_type, result.record.capabilities)
+
+
 def update_uncurated_fields(
     entry: CatalogEntry, previous_raw: bytes, record: AgentRecord
 ) -> bool:

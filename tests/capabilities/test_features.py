@@ -25,6 +25,8 @@ SHAPES_BY_TYPE_NAME = {
     "typing.List[str]": Shape.STRING_LIST,
     "typing.Dict[str, typing.Any]": Shape.OBJECT,
 }
+# Read more leniently than the type in ag_ui.core: earlier revisions had any number.
+LENIENT_SHAPES = {("execution", "maxExecutionTime"): Shape.NUMBER}
 
 
 def iter_fields(model, parents=()):
@@ -54,7 +56,9 @@ def test_every_ag_ui_field_has_a_feature_of_its_type():
     assert {
         key_path: SHAPES_BY_TYPE_NAME[type_name]
         for key_path, type_name in feature_type_names.items()
-    } == {key_path: feature.shape for key_path, feature in FEATURES_BY_KEY_PATH.items()}
+    } | LENIENT_SHAPES == {
+        key_path: feature.shape for key_path, feature in FEATURES_BY_KEY_PATH.items()
+    }
     assert set(LIST_KEY_PATHS) <= type_names.keys()
 
 
@@ -111,6 +115,12 @@ def test_feature_labels_are_unique():
         (Shape.COUNT, 2**53, None),
         (Shape.COUNT, True, None),
         (Shape.COUNT, "5", None),
+        (Shape.NUMBER, 5.0, 5),
+        (Shape.NUMBER, 5.5, 5.5),
+        (Shape.NUMBER, -0.5, None),
+        (Shape.NUMBER, 2.0**53, None),
+        (Shape.NUMBER, True, None),
+        (Shape.NUMBER, "5", None),
         (Shape.STRING_LIST, [], []),
         (Shape.STRING_LIST, ["a", 1], ["a"]),
         (Shape.STRING_LIST, "a", None),

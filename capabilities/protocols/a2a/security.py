@@ -42,11 +42,25 @@ def read_requirements(
     document: Document, problems: Problems, path: str
 ) -> SecurityRequirements | None:
     """Return the requirements in either spelling, None if they are missing."""
-    if document.get("securityRequirements") is not None:
-        key, read_alternative = "securityRequirements", read_alternative_v1
-    elif document.get("security") is not None:
-        key, read_alternative = "security", read_alternative_v0
-    else:
+    if document.get("securityRequirements") is None:
+        return read_spelling(document, "security", problems, path)
+    requirements = read_spelling(document, "securityRequirements", problems, path)
+    if document.get("security") is not None:
+        older_problems = Problems()
+        older = read_spelling(document, "security", older_problems, path)
+        if older != requirements or older_problems.errors or older_problems.warnings:
+            message = "contradicts securityRequirements; ignored"
+            problems.warning(member_path(path, "security"), message)
+    return requirements
+
+
+def read_spelling(
+    document: Document, key: str, problems: Problems, path: str
+) -> SecurityRequirements | None:
+    """Return the requirements in the member of this name, None if it is missing."""
+    is_v1 = key == "securityRequirements"
+    read_alternative = read_alternative_v1 if is_v1 else read_alternative_v0
+    if document.get(key) is None:
         return None
     if not isinstance(document[key], list):
         problems.warning(member_path(path, key), "should be a list of objects; ignored")

@@ -195,6 +195,14 @@ def warn_brief_mismatch(card: PeerCard, problems: Problems, path: str = "$") -> 
         problems.warning(brief_path, message)
 
 
+def warn_unknown_brief_members(card: PeerCard, problems: Problems) -> None:
+    """Add a warning for each member of a brief item besides its ID and summary."""
+    brief_path = member_path("$.ext", BRIEF_KEY)
+    for n, item in enumerate(get_brief_items(card.ext) or ()):
+        if isinstance(item, dict):
+            problems.warn_unknown(item, CapabilityBrief._fields, f"{brief_path}[{n}]")
+
+
 def is_brief_complete(card: PeerCard, items: list[Any]) -> bool:
     """Return whether the items match the card's capabilities and have a summary."""
     return [parse_brief(item) for item in items] == card.briefs and all(

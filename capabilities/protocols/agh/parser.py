@@ -16,6 +16,7 @@ from .cards import (
     PRIVILEGED_CAPABILITY,
     PeerCard,
     warn_brief_mismatch,
+    warn_unknown_brief_members,
 )
 from .catalogs import CatalogRequest
 from .credentials import find_credentials
@@ -112,6 +113,7 @@ def get_spec_version(card: PeerCard) -> str:
 def add_card_warnings(card: PeerCard, problems: Problems) -> None:
     """Add warnings for problems that do not make the card invalid."""
     warn_brief_mismatch(card, problems)
+    warn_unknown_brief_members(card, problems)
     if CATALOG_KEY in card.ext:
         message = "belongs in the ext of an envelope, not of a card; ignored"
         problems.warning(member_path("$.ext", CATALOG_KEY), message)

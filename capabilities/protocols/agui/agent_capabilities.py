@@ -4,12 +4,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...features import STORED_FEATURES, AgentFeature, KeyPath, clean_value
+from ...features import (
+    FEATURES_BY_KEY_PATH,
+    STORED_FEATURES,
+    AgentFeature,
+    KeyPath,
+    Shape,
+    clean_value,
+)
 from ...problems import Document, Problems
 from ...records import CapabilityRecord
 from ...spellings import FLAT_MULTIMODAL_FLAGS, LEGACY_SUBAGENTS, SUBAGENTS
 from .declarations import read_declaration
 
+NUMBER_KEY_PATHS = tuple(
+    key_path
+    for key_path, feature in FEATURES_BY_KEY_PATH.items()
+    if feature.shape is Shape.NUMBER
+)
 FEATURES_BY_NAME = {feature.name: feature for feature in STORED_FEATURES}
 
 
@@ -35,9 +47,10 @@ def build_agent_capabilities(source: CapabilitiesSource) -> Document:
     Members that the source does not mention are absent.
     """
     if source.declaration is None:
-        return with_legacy_spellings(derive_capabilities(source))
-    declaration = read_declaration(source.declaration, Problems())
-    return with_legacy_spellings(declaration.document)
+        document = derive_capabilities(source)
+    else:
+        document = read_declaration(source.declaration, Problems()).document
+    return with_legacy_spellings(with_whole_numbers(document))
 
 
 def derive_capabilities(source: CapabilitiesSource) -> Document:
@@ -88,6 +101,16 @@ def to_tool(record: CapabilityRecord) -> Document:
     schema = getattr(record, "parameters", None)
     parameters = {} if schema is None else {"parameters": schema}
     return {"name": record.name, "description": record.description, **parameters}
+
+
+def with_whole_numbers(document: Document) -> Document:
+    """Return a copy with fractions rounded: clients of AG-UI 1.0 reject them."""
+    result = dict(document)
+    for category, key in NUMBER_KEY_PATHS:
+        members = result.get(category, {})
+        if key in members:
+            result[category] = members | {key: round(members[key])}
+    return result
 
 
 def with_legacy_spellings(document: Document) -> Document:

@@ -9,6 +9,8 @@ from ...spellings import FLAT_MULTIMODAL_FLAGS, LEGACY_SUBAGENTS, LIST_KEY_PATHS
 SCHEMA_BY_SHAPE: dict[Shape, Document] = {
     Shape.FLAG: {"type": "boolean"},
     Shape.COUNT: {"type": "integer", "minimum": 0},
+    # AgentLens serves whole numbers only, as AG-UI 1.0 requires.
+    Shape.NUMBER: {"type": "integer", "minimum": 0},
     Shape.STRING_LIST: {"type": "array", "items": {"type": "string"}},
     Shape.STRING: {"type": "string"},
     Shape.OBJECT: {"type": "object", "additionalProperties": True},

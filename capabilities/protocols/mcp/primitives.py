@@ -5,6 +5,22 @@ from collections.abc import Iterator
 from ...problems import Document, Problems, member_path
 from .records import MCPPrompt, MCPResource, MCPTool
 
+COMMON_MEMBERS = {"_meta", "description", "icons", "name", "title"}
+TOOL_MEMBERS = COMMON_MEMBERS | {
+    "annotations",
+    "execution",
+    "inputSchema",
+    "outputSchema",
+}
+RESOURCE_MEMBERS = COMMON_MEMBERS | {
+    "annotations",
+    "mimeType",
+    "size",
+    "uri",
+    "uriTemplate",
+}
+PROMPT_MEMBERS = COMMON_MEMBERS | {"arguments"}
+
 
 def iter_items(
     server: Document, key: str, problems: Problems, path: str
@@ -26,6 +42,7 @@ def read_tools(server: Document, problems: Problems, path: str) -> Iterator[MCPT
 
 
 def read_tool(tool: Document, problems: Problems, path: str) -> MCPTool:
+    problems.warn_unknown(tool, TOOL_MEMBERS, path)
     if tool.get("inputSchema") is None:
         schema_path = member_path(path, "inputSchema")
         problems.warning(schema_path, "is required by MCP but missing")
@@ -39,6 +56,9 @@ def read_tool(tool: Document, problems: Problems, path: str) -> MCPTool:
         input_schema=read_object(tool, "inputSchema", problems, path),
         output_schema=read_object(tool, "outputSchema", problems, path),
         annotations=annotations,
+        execution=read_object(tool, "execution", problems, path),
+        icons=read_objects(tool, "icons", problems, path),
+        meta=read_object(tool, "_meta", problems, path),
         path=path,
     )
 
@@ -49,6 +69,22 @@ def read_object(
     """Return an object, which may be empty, or None if it is missing."""
     value = problems.object(document, key, path)
     return value if isinstance(document.get(key), dict) else None
+
+
+def read_objects(
+    document: Document, key: str, problems: Problems, path: str
+) -> list[Document] | None:
+    """Return the objects of a list, or None if it is missing."""
+    values, list_path = document.get(key), member_path(path, key)
+    if values is None:
+        return None
+    if not isinstance(values, list):
+        problems.warning(list_path, "should be a list of objects; ignored")
+        return None
+    for index, value in enumerate(values):
+        if not isinstance(value, dict):
+            problems.warning(f"{list_path}[{index}]", "should be an object; ignored")
+    return [value for value in values if isinstance(value, dict)]
 
 
 def read_resources(
@@ -66,6 +102,7 @@ def read_resources(
 def read_resource(
     resource: Document, is_template: bool, problems: Problems, path: str
 ) -> MCPResource:
+    problems.warn_unknown(resource, RESOURCE_MEMBERS, path)
     uri = problems.string(resource, "uri", path)
     uri_template = problems.string(resource, "uriTemplate", path)
     if not uri and not uri_template:
@@ -80,6 +117,9 @@ def read_resource(
         mime_type=problems.string(resource, "mimeType", path) or None,
         size=read_size(resource, problems, path),
         title=problems.string(resource, "title", path) or None,
+        annotations=read_object(resource, "annotations", problems, path),
+        icons=read_objects(resource, "icons", problems, path),
+        meta=read_object(resource, "_meta", problems, path),
         path=path,
     )
 
@@ -110,27 +150,13 @@ def read_prompts(
     server: Document, problems: Problems, path: str
 ) -> Iterator[MCPPrompt]:
     for prompt_path, prompt in iter_items(server, "prompts", problems, path):
+        problems.warn_unknown(prompt, PROMPT_MEMBERS, prompt_path)
         yield MCPPrompt(
             name=problems.required_string(prompt, "name", prompt_path),
             description=problems.string(prompt, "description", prompt_path),
             title=problems.string(prompt, "title", prompt_path) or None,
-            arguments=read_arguments(prompt, problems, prompt_path),
+            arguments=read_objects(prompt, "arguments", problems, prompt_path),
+            icons=read_objects(prompt, "icons", problems, prompt_path),
+            meta=read_object(prompt, "_meta", problems, prompt_path),
             path=prompt_path,
         )
-
-
-def read_arguments(
-    prompt: Document, problems: Problems, path: str
-) -> list[Document] | None:
-    arguments, arguments_path = prompt.get("arguments"), member_path(path, "arguments")
-    if arguments is None:
-        return None
-    if not isinstance(arguments, list):
-        problems.warning(arguments_path, "should be a list of objects; ignored")
-        return None
-    for index, argument in enumerate(arguments):
-        if not isinstance(argument, dict):
-            problems.warning(
-                f"{arguments_path}[{index}]", "should be an object; ignored"
-            )
-    return [argument for argument in arguments if isinstance(argument, dict)]

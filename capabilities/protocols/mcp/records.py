@@ -16,6 +16,9 @@ class MCPTool(CapabilityRecord):
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     annotations: dict[str, Any] | None = None
+    execution: dict[str, Any] | None = None
+    icons: list[dict[str, Any]] | None = None
+    meta: dict[str, Any] | None = None
 
     @property
     def parameters(self) -> dict[str, Any] | None:
@@ -34,6 +37,9 @@ class MCPResource(CapabilityRecord):
     mime_type: str | None = None
     size: int | None = None
     title: str | None = None
+    annotations: dict[str, Any] | None = None
+    icons: list[dict[str, Any]] | None = None
+    meta: dict[str, Any] | None = None
 
     def disambiguated_name(self) -> str:
         address = self.uri or self.uri_template
@@ -46,6 +52,8 @@ class MCPPrompt(CapabilityRecord):
 
     title: str | None = None
     arguments: list[dict[str, Any]] | None = None
+    icons: list[dict[str, Any]] | None = None
+    meta: dict[str, Any] | None = None
 
 
 KINDS = (

@@ -2,6 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from catalog.ingestion import reread_capabilities
 from catalog.models import CatalogEntry
 from catalog.search import rebuild_index
 
@@ -10,11 +11,16 @@ from ..progress import progress_bar
 
 class Command(BaseCommand):
     help = (
-        "Rebuild the search index. Needed only after the index was damaged or the"
-        " database was edited by hand."
+        "Read the capabilities of all stored definitions again and rebuild the search"
+        " index. Needed after an upgrade that reads more of definitions, after the"
+        " index was damaged, or after the database was edited by hand."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        agent_keys = CatalogEntry.objects.values_list("agent_key", flat=True)
+        with progress_bar(list(agent_keys), "Reading definitions") as progress:
+            for agent_key in progress:
+                reread_capabilities(agent_key)
         indexed_count = 0
         entries = range(CatalogEntry.objects.count())
         with progress_bar(entries, "Indexing") as progress:

@@ -219,13 +219,24 @@ def test_security_requirements_are_parsed_alike_in_both_spellings(older, newer):
     for members in (
         {"security": older},
         {"securityRequirements": newer},
-        {"securityRequirements": newer, "security": [{"ignored": []}]},
+        {"securityRequirements": newer, "security": older},
         {"securityRequirements": None, "security": older},
     ):
         document = build_card(skills=[build_skill(**members)], **members)
         assert get_features(document)["security.requirements"] == older
         assert get_properties(document, "a2a.skill")[0]["security"] == older
         assert not get_warning_paths(document)
+
+
+def test_contradicting_older_security_requirements_are_ignored_with_a_warning():
+    members = {
+        "securityRequirements": [{"schemes": {"key": {}}}],
+        "security": [{"ignored": []}],
+    }
+    document = build_card(**members)
+
+    assert get_features(document)["security.requirements"] == [{"key": []}]
+    assert get_warning_paths(document) == ["$.security"]
 
 
 def test_skill_distinguishes_empty_from_missing_security():

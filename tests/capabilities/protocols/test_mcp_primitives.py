@@ -30,6 +30,39 @@ def test_tool_keeps_schemas_and_annotations():
     }
 
 
+def test_execution_icons_and_meta_are_stored_t15():
+    icons = [{"src": "https://desk.example/icon.png", "sizes": ["48x48"]}]
+    common = {"name": "x", "icons": icons, "_meta": {"desk.example/tier": "free"}}
+    annotations = {"audience": ["user"], "priority": 0.5}
+    document = build_server(
+        tools=[{**common, "inputSchema": {}, "execution": {"taskSupport": "optional"}}],
+        resources=[{**common, "uri": "a:b", "annotations": annotations}],
+        resourceTemplates=[{**common, "name": "y", "uriTemplate": "a:{b}"}],
+        prompts=[common],
+    )
+    stored = {"icons": icons, "meta": {"desk.example/tier": "free"}}
+
+    assert get_warning_paths(document) == []
+    (tool,) = get_capabilities(document, "mcp.tool")
+    resource, template = get_capabilities(document, "mcp.resource")
+    (prompt,) = get_capabilities(document, "mcp.prompt")
+    assert tool.properties == {
+        "input_schema": {},
+        "execution": {"taskSupport": "optional"},
+        **stored,
+    }
+    assert resource.properties == {"uri": "a:b", "annotations": annotations, **stored}
+    assert template.properties == {"uri_template": "a:{b}", "template": True, **stored}
+    assert prompt.properties == stored
+
+
+def test_unknown_members_of_mcp_items_are_warnings():
+    item = {"name": "x", "uri": "a:b", "inputSchema": {}, "cost": 5}
+    for key in ("tools", "resources", "resourceTemplates", "prompts"):
+        paths = get_warning_paths(build_server(**{key: [item]}))
+        assert f"$.{key}[0].cost" in paths
+
+
 def test_resource_and_template_have_their_own_properties():
     synopsis, station = get_capabilities(load_sample("introspection"), "mcp.resource")
 

@@ -226,3 +226,32 @@ def test_concurrent_registrations_of_versions_create_one_entry_with_every_versio
     assert stored_versions == set(versions)
     assert entry.agent_type.version in stored_versions
     assert Capability.objects.filter(kind="a2a.skill").count() == 10
+
+
+def test_rereading_adds_what_an_earlier_version_did_not_read_t15():
+    skills = [skill(examples=["Translate this letter"])]
+    entry = register(card_bytes(skills=skills)).entry
+    capability = entry.agent_type.capabilities.get(kind="a2a.skill")
+    complete = dict(capability.properties)
+    del capability.properties["examples"]
+    capability.save()
+
+    unchanged = register(card_bytes(skills=skills))
+    capability.refresh_from_db()
+    assert unchanged.outcome == IngestOutcome.UNCHANGED
+    assert "examples" not in capability.properties
+
+    writer.reread_capabilities(entry.agent_key)
+    capability.refresh_from_db()
+    assert capability.properties == complete
+    assert not DefinitionChange.objects.exists()
+
+
+def test_rereading_an_invalid_definition_changes_nothing():
+    entry = register(card_bytes()).entry
+    count = entry.agent_type.capabilities.count()
+    AgentType.objects.update(raw_definition=b"{}")
+
+    writer.reread_capabilities(entry.agent_key)
+
+    assert entry.agent_type.capabilities.count() == count

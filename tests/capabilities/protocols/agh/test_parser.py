@@ -77,6 +77,13 @@ def test_peer_id_agentlens_is_reserved():
     assert get_paths(try_parse_card(peer_id="agentlens").errors) == ["$.peer_id"]
 
 
+def test_unknown_member_of_a_brief_is_a_warning():
+    brief = {"id": "a", "summary": "Does a.", "cost": 5}
+    result = try_parse_card(capabilities=["a"], ext={BRIEF_KEY: [brief]})
+
+    assert get_paths(result.warnings) == [f"$.ext['{BRIEF_KEY}'][0].cost"]
+
+
 def test_warnings_of_a_card_are_reported():
     result = try_parse_card(
         capabilities=["a", "a", "task.write"],

@@ -74,6 +74,15 @@ def test_snapshot_of_older_spelling_has_1_0_members():
     assert model.execution.max_execution_time == 30000
 
 
+def test_snapshot_rounds_fractional_execution_time():
+    document = {"execution": {"maxExecutionTime": 2500.7, "sandboxed": True}}
+
+    snapshot = snapshot_document(document)
+
+    assert snapshot["execution"] == {"maxExecutionTime": 2501, "sandboxed": True}
+    assert AgentCapabilities.model_validate(snapshot)
+
+
 def test_snapshot_of_1_0_document_has_older_spelling():
     snapshot = snapshot_document(
         {

@@ -232,6 +232,13 @@ def test_invalid_members_are_warnings_and_are_ignored():
     ]
 
 
+def test_fractional_execution_time_is_kept_t15():
+    result = parse_document({"execution": {"maxExecutionTime": 2500.5}, "url": URL})
+
+    assert not result.warnings
+    assert get_feature_values(result.record) == {"execution.maxExecutionTime": 2500.5}
+
+
 def test_warning_has_path_in_original_spelling():
     document = {"multi_agent": {"sub_agents": [{}]}, "multimodal": {"pdfInput": 1}}
 

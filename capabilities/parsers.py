@@ -27,6 +27,7 @@ from .records import (
     is_web_url,
 )
 from .registry import Registry
+from .unsupported_formats import explain_unreadable, find_unsupported_format
 
 # Leaves room for the highest number that can be appended to make a name unique.
 STEM_LIMIT = CAPABILITY_NAME_LIMIT - len(f" ({CAPABILITY_LIMIT})")
@@ -38,8 +39,6 @@ class Parser(ABC):
     slug: str
     label: str
     kinds: tuple[Kind, ...]
-    # What a document needs to be recognized; shown when no parser recognizes it.
-    detection_hint: str
     # Paths where hosts publish their definition, in the order to try them.
     well_known_paths: tuple[str, ...] = ()
     # Optional interfaces, for protocols that need them; see also `introspector`.
@@ -59,6 +58,10 @@ class Parser(ABC):
     @abstractmethod
     def recognizes(self, document: Document) -> bool:
         """Return whether the document is of this protocol, valid or not."""
+
+    def recognizes_yaml_or_toml(self, document: Document) -> bool:
+        """Return the same for a document that was written in YAML or TOML."""
+        return self.recognizes(document)
 
     def definition_urls(self, url: str) -> list[str]:
         """Return where an agent at this URL may publish its definition, best first."""
@@ -114,6 +117,8 @@ class ParseResult:
     record: AgentRecord | None = None
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    # Whether the document is readable, but no protocol recognizes it.
+    is_unknown_protocol: bool = False
 
     @property
     def is_valid(self) -> bool:
@@ -147,28 +152,28 @@ def try_parse(raw: bytes, protocol: str = "", endpoint: str = "") -> ParseResult
     """
     problems = Problems()
     parser = parsers.get(protocol)
-    record = None
+    record, is_unknown = None, False
     try:
         document = read_document(raw, problems)
-        detected = detect_parser(document)
+        is_yaml = front_matter.is_yaml_or_toml(decode_utf8(raw))
+        detected = detect_parser(document, is_yaml=is_yaml)
         parser = parser or detected
         if parser is None:
-            problems.error("$", not_detected_message())
-        elif detected and not parser.recognizes(document):
+            is_unknown = True
+            problems.error("$", not_detected_message(document, is_yaml=is_yaml))
+        elif detected and not is_recognized(parser, document, is_yaml=is_yaml):
             problems.error(
                 "$", f"is a definition of {detected.label}, not of {parser.label}"
             )
-        elif not parser.accepts_yaml_and_toml and front_matter.is_yaml_or_toml(
-            decode_utf8(raw)
-        ):
+        elif is_yaml and not parser.accepts_yaml_and_toml:
             problems.error("$", f"must be JSON, the only format of {parser.label}")
         elif not problems.errors:
             document = with_endpoint(parser, document, endpoint)
             record = build_record(parser, document, problems)
     except UnreadableDocument as error:
-        problems.errors.append(error.problem)
+        problems.errors.append(explain_unreadable(error.problem, raw))
     slug = parser.slug if parser else ""
-    return ParseResult(slug, record, problems.errors, problems.warnings)
+    return ParseResult(slug, record, problems.errors, problems.warnings, is_unknown)
 
 
 def with_endpoint(parser: Parser, document: Document, endpoint: str) -> Document:
@@ -183,7 +188,7 @@ def parse(
     result = try_parse(raw, protocol, endpoint)
     if result.record is not None and not result.errors:
         return result.record, result.warnings
-    if Problem("$", not_detected_message()) in result.errors:
+    if result.is_unknown_protocol:
         raise ProtocolNotDetected(result)
     raise ParseError(result)
 
@@ -231,14 +236,36 @@ def get_media_type(protocol: str) -> str:
     return (parsers.get(protocol) or Parser).media_type
 
 
-def detect_parser(document: Document) -> Parser | None:
-    """Return the first registered parser that recognizes the document."""
-    return next((parser for parser in parsers if parser.recognizes(document)), None)
+def detect_parser(document: Document, *, is_yaml: bool = False) -> Parser | None:
+    """Return the first registered parser that recognizes the document.
+
+    `is_yaml` is whether the document was written in YAML or TOML.
+    """
+    return next(
+        (
+            parser
+            for parser in parsers
+            if is_recognized(parser, document, is_yaml=is_yaml)
+        ),
+        None,
+    )
 
 
-def not_detected_message() -> str:
-    hints = "; ".join(f"{parser.label} ({parser.detection_hint})" for parser in parsers)
-    return f"is not a definition of a supported protocol: {hints}"
+def is_recognized(parser: Parser, document: Document, *, is_yaml: bool) -> bool:
+    if is_yaml:
+        return parser.recognizes_yaml_or_toml(document)
+    return parser.recognizes(document)
+
+
+def not_detected_message(document: Document, *, is_yaml: bool = False) -> str:
+    """Return what the document is, if that is known, and what to do instead."""
+    if unsupported := find_unsupported_format(document, is_yaml=is_yaml):
+        return unsupported.message
+    labels = ", ".join(parser.label for parser in parsers)
+    return (
+        f"is not a definition of a supported protocol ({labels}); submit it with its"
+        " protocol to see what is missing"
+    )
 
 
 def build_record(parser: Parser, document: Document, problems: Problems) -> AgentRecord:

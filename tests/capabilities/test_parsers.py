@@ -39,7 +39,6 @@ class NotesParser(Parser):
     slug = "notes"
     label = "Notebook"
     kinds = (Kind("notes.note", "Note", "notes", Note, discoverable=True),)
-    detection_hint = "needs `notes`"
 
     def recognizes(self, document):
         return "notes" in document
@@ -121,15 +120,16 @@ def test_errors_are_those_of_the_given_protocol():
     }
 
 
-def test_unknown_protocol_error_lists_detection_hints():
+def test_unknown_protocol_error_lists_protocols():
     result = try_parse(b'{"hello": "world"}')
 
     assert not result.is_valid
     assert (result.protocol, result.record, result.spec_version) == ("", None, "")
     [problem] = result.errors
     assert problem.path == "$"
-    assert "A2A (an agent card needs `skills` with `url`" in problem.message
-    assert "Notebook (needs `notes`)" in problem.message
+    assert "A2A, MCP" in problem.message
+    assert "Notebook)" in problem.message
+    assert len(problem.message) < 160
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ class Forecast(CapabilityRecord):
 class WeatherParser(Parser):
     slug = "weather"
     label = "Weather station"
-    detection_hint = "needs `station` and `forecasts`"
     kinds = (
         Kind(
             "weather.forecast",

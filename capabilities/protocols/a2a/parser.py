@@ -75,7 +75,6 @@ V03_MEMBERS = (
 class A2AParser(Parser):
     slug = "a2a"
     label = "A2A"
-    detection_hint = "an agent card needs `skills` with `url` or `supportedInterfaces`"
     well_known_paths = ("/.well-known/agent-card.json", "/.well-known/agent.json")
     kinds = KINDS
 

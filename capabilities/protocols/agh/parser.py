@@ -43,10 +43,6 @@ GREET_TIMEOUT = 60.0
 class AGHParser(Parser):
     slug = "agh"
     label = "AGH"
-    detection_hint = (
-        "a peer card needs `peer_id`, `profiles_supported` and `capabilities`, a"
-        " catalog `peer_id` and `capabilities` with `id`, `summary` and `outcome`"
-    )
     kinds = KINDS
     presence_policy = PresencePolicy(timeout=GREET_TIMEOUT)
     capability_merger = DocumentMerger()

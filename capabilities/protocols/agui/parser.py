@@ -47,7 +47,6 @@ AGENT_DEFINED_MEMBER_LIMIT = 100
 class AGUIParser(Parser):
     slug = "agui"
     label = "AG-UI"
-    detection_hint = "AgentCapabilities need a category like `identity` or `transport`"
     kinds = KINDS
     endpoint_policy = EndpointPolicy(
         "AG-UI agents declare their capabilities at /capabilities. If this agent does"

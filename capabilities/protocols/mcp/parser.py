@@ -76,9 +76,6 @@ DOCUMENTATION_MEMBERS = ("documentationUrl", "websiteUrl", "website_url", "homep
 class MCPParser(Parser):
     slug = "mcp"
     label = "MCP"
-    detection_hint = (
-        "a server needs `serverInfo`, `remotes`, `packages`, or `tools` with a URL"
-    )
     well_known_paths = (
         "/server-card",
         "/.well-known/mcp/server-card.json",

@@ -157,11 +157,11 @@ def test_other_document_is_not_recognized_as_a2a_card(document):
     assert not A2AParser().recognizes(document)
 
 
-def test_installer_file_is_rejected_with_detection_hint():
+def test_installer_file_is_named_in_the_error():
     result = parse_card(load_sample("notcard_installer"), protocol="")
 
     assert result.protocol == ""
-    assert "A2A (an agent card needs `skills`" in result.errors[0].message
+    assert "is an OASF record" in result.errors[0].message
 
 
 def test_newer_well_known_path_comes_first():

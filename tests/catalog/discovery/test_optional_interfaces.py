@@ -30,7 +30,6 @@ class GadgetParser(Parser):
 
     slug = "gadget"
     label = "Gadget"
-    detection_hint = "needs `gadget`"
     kinds = ()
 
     def recognizes(self, document):
@@ -70,7 +69,6 @@ class BeaconParser(Parser):
 
     slug = "beacon"
     label = "Beacon"
-    detection_hint = "needs `beacon`"
     kinds = ()
     well_known_paths = ("/beacon",)
     endpoint_policy = EndpointPolicy("Beacons publish /beacon")

@@ -20,18 +20,52 @@ CONFIG_MEMBERS = {
     "requires",
     "version",
 }
-# Members of agents with a URL, and of definitions of other protocols.
-NON_CONFIG_MEMBERS = {
-    "endpoint",
+# Members of definitions of other protocols.
+OTHER_PROTOCOL_MEMBERS = {
     "packages",
     "peer_id",
     "protocolVersion",
     "remotes",
     "serverInfo",
     "serverUrl",
-    "skills",
     "supportedInterfaces",
+}
+# Members of services. In JSON, many formats have a name and a list of capabilities.
+SERVICE_MEMBERS = {
+    "$schema",
+    "agents",
+    "api",
+    "api_url",
+    "apiUrl",
+    "auth",
+    "authentication",
+    "base_url",
+    "baseUrl",
+    "defaultInputModes",
+    "defaultOutputModes",
+    "endpoint",
+    "endpoints",
+    "identity",
+    "interfaces",
+    "mcpServers",
+    "openapi",
+    "prompts",
+    "protocol",
+    "protocol_version",
+    "protocols",
+    "provider",
+    "resources",
+    "schema_version",
+    "securitySchemes",
+    "server",
+    "servers",
+    "skills",
+    "sse_url",
+    "tools",
+    "transport",
+    "transports",
     "url",
+    "urls",
 }
 # A name with a version, such as `data-analysis:v1.2`.
 VERSIONED_NAME = re.compile(
@@ -50,7 +84,6 @@ class ConfigCapability(CapabilityRecord):
 class ConfigParser(Parser):
     slug = "config"
     label = "Configuration agent"
-    detection_hint = "front matter needs `name` and a list of `capabilities`"
     source = "config"
     accepts_yaml_and_toml = True
     media_type = "text/plain; charset=utf-8"
@@ -68,8 +101,13 @@ class ConfigParser(Parser):
 
     def recognizes(self, document: Document) -> bool:
         """Return whether the document names capabilities and describes no service."""
+        is_service = bool(SERVICE_MEMBERS & document.keys())
+        return not is_service and self.recognizes_yaml_or_toml(document)
+
+    def recognizes_yaml_or_toml(self, document: Document) -> bool:
+        """Return whether the document names capabilities."""
         names = document.get("capabilities")
-        if NON_CONFIG_MEMBERS & document.keys() or not isinstance(names, list):
+        if OTHER_PROTOCOL_MEMBERS & document.keys() or not isinstance(names, list):
             return False
         has_members = {"name", "capability_metadata"} & document.keys()
         return bool(has_members) and not any(isinstance(name, dict) for name in names)

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -213,10 +214,44 @@ def test_invalid_configuration_agent_is_recognized(document):
         {"name": "x", "capabilities": ["a"], "url": "https://x.example"},
         {"name": "x", "capabilities": ["a"], "serverInfo": {}},
         {"name": "x", "capabilities": ["a"], "peer_id": "x"},
+        {"name": "x", "capabilities": ["a"], "endpoints": {"chat": "/chat"}},
+        {"name": "x", "capabilities": ["a"], "$schema": "https://x.example/agent"},
+        {"name": "x", "capabilities": ["a"], "protocols": ["http"]},
+        {"name": "x", "capabilities": ["a"], "tools": [{"name": "t"}]},
     ],
 )
 def test_other_document_is_not_recognized_as_configuration_agent(document):
     assert not ConfigParser().recognizes(document)
+
+
+@pytest.mark.parametrize(
+    "members", [{"endpoints": ["/a"]}, {"$schema": "https://a.example"}, {"url": "/"}]
+)
+def test_json_of_a_service_is_no_configuration_agent_t12(members):
+    document = {"name": "x", "capabilities": ["web search"], **members}
+    result = try_parse(json.dumps(document).encode())
+
+    assert result.is_unknown_protocol
+    (problem,) = result.errors
+    assert problem.message == (
+        "is the description of a service that lists names of capabilities, which is"
+        " not supported; configuration agents have no URL, so register the A2A card or"
+        " the MCP server of the service"
+    )
+
+
+@pytest.mark.parametrize("line", ["url: https://x.example", "tools: Read", "skills: a"])
+def test_front_matter_with_members_of_services_is_a_configuration_agent(line):
+    result = try_parse(build_agent(line))
+
+    assert (result.protocol, result.is_valid) == ("config", True)
+    assert [problem.path for problem in result.warnings] == [f"$.{line.split(':')[0]}"]
+
+
+def test_json_without_members_of_services_is_a_configuration_agent():
+    result = try_parse(b'{"name": "Analyst", "capabilities": ["data-analysis"]}')
+
+    assert (result.protocol, result.is_valid) == ("config", True)
 
 
 def test_a2a_card_in_yaml_is_detected_as_a2a():

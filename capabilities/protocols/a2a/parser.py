@@ -283,7 +283,6 @@ def read_skill(
         output_modes=problems.string_list(skill, "outputModes", path)
         or default_modes.outputs,
         security=read_requirements(skill, problems, path),
-        examples=problems.string_list(skill, "examples", path),
         path=path,
     )
 

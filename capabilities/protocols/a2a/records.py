@@ -22,7 +22,6 @@ class A2ASkill(CapabilityRecord):
     input_modes: list[str] = field(default_factory=list)
     output_modes: list[str] = field(default_factory=list)
     security: SecurityRequirements | None = None
-    examples: list[str] | None = None
 
     def disambiguated_name(self) -> str:
         return f"{self.name} ({self.id})" if self.id else self.name

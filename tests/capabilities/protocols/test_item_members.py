@@ -40,7 +40,8 @@ class ItemList:
 
 
 ITEM_LISTS = [
-    ItemList("a2a", "skills", SKILL_MEMBERS),
+    # Examples of skills are prompts: they stay in the definition only.
+    ItemList("a2a", "skills", SKILL_MEMBERS - {"examples"}),
     ItemList("mcp", "tools", TOOL_MEMBERS),
     ItemList("mcp", "resources", RESOURCE_MEMBERS),
     ItemList("mcp", "resourceTemplates", RESOURCE_MEMBERS),

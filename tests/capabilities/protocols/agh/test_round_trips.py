@@ -17,6 +17,7 @@ from capabilities.protocols.agh.credentials import is_secret_key
 from capabilities.protocols.agh.documents import (
     DOCUMENT_LIST_MEMBERS,
     HASHED_MEMBERS,
+    WIRE_MEMBERS,
     CapabilityDocument,
 )
 from capabilities.protocols.agh.envelopes import (
@@ -62,7 +63,7 @@ raw_documents = st.builds(
             ),
         },
     ),
-    exts.map(lambda ext: {k: ext[k] for k in ext if k not in HASHED_MEMBERS}),
+    exts.map(lambda ext: {k: ext[k] for k in ext if k not in WIRE_MEMBERS}),
 )
 
 

@@ -329,7 +329,7 @@ def test_help_describes_search_and_reindex():
     search_help = " ".join(run_cli("search", "--help").stdout.split())
 
     assert "Find capabilities of reachable agents" in main_help
-    assert "Rebuild the search index" in main_help
+    assert "rebuild the search index" in main_help
     assert "Put a phrase in double quotes" in search_help
 
 

@@ -130,7 +130,7 @@ def test_register_rejects_unknown_protocol_and_says_what_is_needed(editor_api):
 
     (error,) = body["details"]["errors"]
     assert error["path"] == "$"
-    assert "A2A (an agent card needs" in error["message"]
+    assert "a supported protocol (A2A, MCP, AG-UI, AGH" in error["message"]
     assert body["details"]["protocol"] == ""
 
 

@@ -52,5 +52,5 @@ def test_sample_definition_is_returned_as_registered(editor_api, path):
         return
     response = post_file(editor_api, path)
     body = assert_error_response(response, 422, "PROTOCOL_NOT_DETECTED")
-    assert "an agent card needs" in body["details"]["errors"][0]["message"]
+    assert "is an OASF record" in body["details"]["errors"][0]["message"]
     assert not CatalogEntry.objects.exists()

@@ -17,6 +17,7 @@ from ...records import (
 )
 from .connection import build_connection
 from .detection import is_server
+from .nested_servers import read_nested_servers
 from .primitives import read_prompts, read_resources, read_tools
 from .records import KINDS
 from .registry_response import LocatedObject, unwrap_server
@@ -25,7 +26,12 @@ from .requests import (
     build_initialize_request,
     build_stream_request,
 )
-from .transports import Transport, read_endpoint, read_transports
+from .transports import (
+    Transport,
+    read_endpoint,
+    read_nested_transports,
+    read_transports,
+)
 
 SERVER_MEMBERS = {
     "$schema",
@@ -44,6 +50,7 @@ SERVER_MEMBERS = {
     "packages",
     "prompts",
     "protocolVersion",
+    "protocol_version",
     "provider",
     "remotes",
     "repository",
@@ -52,10 +59,12 @@ SERVER_MEMBERS = {
     "resources",
     "serverInfo",
     "serverUrl",
+    "sse_url",
     "status",
     "title",
     "tools",
     "transport",
+    "transports",
     "url",
     "vendor",
     "version",
@@ -100,38 +109,56 @@ class MCPParser(Parser):
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         root = unwrap_server(document)
-        server, path = root
-        problems.warn_unknown(server, SERVER_MEMBERS, path)
-        server_info = problems.object(server, "serverInfo", path)
-        info = LocatedObject(server_info, member_path(path, "serverInfo"))
-        name = read_first_text("name", (root, info), problems)
-        transports = list(read_transports(server, problems, path))
+        nested = read_nested_servers(root, problems)
+        parts = (root, *nested)
+        warn_unknown_members(root, nested, problems)
+        server_info = problems.object(root.members, "serverInfo", root.path)
+        info = LocatedObject(server_info, member_path(root.path, "serverInfo"))
+        objects = (root, info, *nested)
+        name = read_first_text("name", objects, problems)
+        transports = list(read_transports(root.members, problems, root.path))
+        for part in nested:
+            transports += read_nested_transports(part.members, problems, part.path)
         return AgentRecord(
             protocol=self.slug,
-            endpoint=read_endpoint(transports, name, problems, path),
-            name=read_first_text("title", (root, info), problems) or name,
-            description=read_description(root, info, problems),
-            version=read_version(root, info, problems),
-            spec_version=read_spec_version(root, problems),
-            provider=read_provider((root, info), problems),
+            endpoint=read_endpoint(transports, name, problems, root.path),
+            name=read_first_text("title", objects, problems) or name,
+            description=read_description(objects, problems),
+            version=read_version(objects, problems),
+            spec_version=read_spec_version(parts, problems),
+            provider=read_provider(objects, problems),
             capabilities=(
-                *read_capabilities(server, problems, path),
-                *read_documentation((root, info), problems),
-                *build_transports_feature(transports, path),
+                *read_capabilities(parts, problems),
+                *read_documentation(objects, problems),
+                *build_transports_feature(transports, root.path),
             ),
         )
 
 
+def warn_unknown_members(
+    root: LocatedObject, nested: list[LocatedObject], problems: Problems
+) -> None:
+    """Add warnings for the unknown members of the document and of nested servers."""
+    read_members = {
+        key
+        for key in ("server", "servers")
+        if any(part.path.startswith(member_path(root.path, key)) for part in nested)
+    }
+    problems.warn_unknown(root.members, SERVER_MEMBERS | read_members, root.path)
+    for part in nested:
+        problems.warn_unknown(part.members, SERVER_MEMBERS | {"type"}, part.path)
+
+
 def read_capabilities(
-    server: Document, problems: Problems, path: str
+    parts: tuple[LocatedObject, ...], problems: Problems
 ) -> Iterator[CapabilityRecord]:
     """Yield the listed tools, resources and prompts, and the features of the flags."""
-    tools = list(read_tools(server, problems, path))
-    yield from tools
-    yield from read_resources(server, problems, path)
-    yield from read_prompts(server, problems, path)
-    yield from read_flags(server, problems, path)
-    yield from imply_tools_supported(server, bool(tools), path)
+    for members, path in parts:
+        yield from read_tools(members, problems, path)
+        yield from read_resources(members, problems, path)
+        yield from read_prompts(members, problems, path)
+        yield from read_flags(members, problems, path)
+    yield from imply_tools_supported(parts)
 
 
 def read_first_text(
@@ -145,12 +172,11 @@ def read_first_text(
     return ""
 
 
-def read_description(
-    root: LocatedObject, info: LocatedObject, problems: Problems
-) -> str:
+def read_description(objects: tuple[LocatedObject, ...], problems: Problems) -> str:
     """Return the description, or the instructions for clients if there is none."""
-    if description := read_first_text("description", (root, info), problems):
+    if description := read_first_text("description", objects, problems):
         return description
+    root = objects[0]
     instructions = read_first_text("instructions", (root,), problems)
     if error := find_length_error(instructions, DESCRIPTION_LIMIT):
         message = f"{error}; not used as the description"
@@ -159,15 +185,16 @@ def read_description(
     return instructions
 
 
-def read_version(root: LocatedObject, info: LocatedObject, problems: Problems) -> str:
+def read_version(objects: tuple[LocatedObject, ...], problems: Problems) -> str:
+    root, info, *nested = objects
     server, path = root
     version_detail = problems.object(server, "version_detail", path)
     detail = LocatedObject(version_detail, member_path(path, "version_detail"))
-    objects = [root, detail, info]
+    candidates = [root, detail, info, *nested]
     schema = server.get("$schema")
     if isinstance(schema, str) and CARD_SCHEMA_PART in schema:
-        objects = [info, root]
-    for members, members_path in objects:
+        candidates = [info, root]
+    for members, members_path in candidates:
         version = problems.string(members, "version", members_path)
         if PLACEHOLDER.search(version):
             message = "contains a placeholder instead of a version; ignored"
@@ -177,11 +204,13 @@ def read_version(root: LocatedObject, info: LocatedObject, problems: Problems) -
     return ""
 
 
-def read_spec_version(root: LocatedObject, problems: Problems) -> str:
+def read_spec_version(parts: tuple[LocatedObject, ...], problems: Problems) -> str:
     """Return the revision of the protocol, else that of the registry's schema."""
-    schema_date = SCHEMA_DATE.search(read_first_text("$schema", (root,), problems))
-    revision = read_first_text("protocolVersion", (root,), problems)
-    return revision or (schema_date[1] if schema_date else "")
+    for key in ("protocolVersion", "protocol_version"):
+        if revision := read_first_text(key, parts, problems):
+            return revision
+    schema_date = SCHEMA_DATE.search(read_first_text("$schema", parts, problems))
+    return schema_date[1] if schema_date else ""
 
 
 def read_provider(
@@ -241,17 +270,18 @@ def read_subflags(
             yield AgentFeature(name=f"{name}.{key}", value=value, path=flag_path)
 
 
-def imply_tools_supported(
-    server: Document, has_tools: bool, path: str
-) -> Iterator[AgentFeature]:
+def imply_tools_supported(parts: tuple[LocatedObject, ...]) -> Iterator[AgentFeature]:
     """Yield the feature for a server that lists tools without declaring the flag."""
-    flags = server.get("capabilities")
-    is_declared = isinstance(flags, dict) and isinstance(
-        flags.get("tools"), bool | dict
-    )
-    if has_tools and not is_declared:
-        tools_path = member_path(path, "tools")
-        yield AgentFeature(name=TOOLS_SUPPORTED, value=True, path=tools_path)
+    for members, _ in parts:
+        flags = members.get("capabilities")
+        if isinstance(flags, dict) and isinstance(flags.get("tools"), bool | dict):
+            return
+    for members, path in parts:
+        tools = members.get("tools")
+        if isinstance(tools, list) and tools not in ([], ["dynamic"]):
+            tools_path = member_path(path, "tools")
+            yield AgentFeature(name=TOOLS_SUPPORTED, value=True, path=tools_path)
+            return
 
 
 def read_documentation(

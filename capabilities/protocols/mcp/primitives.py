@@ -1,6 +1,7 @@
 """The tools, resources and prompts that an MCP definition lists."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...problems import Document, Problems, member_path
 from .records import MCPPrompt, MCPResource, MCPTool
@@ -27,13 +28,28 @@ def iter_items(
 ) -> Iterator[tuple[str, Document]]:
     """Yield path and object for each item of a list.
 
-    Cards of SEP-1649 may have the string `dynamic` instead of a list.
+    Some cards list only the names of their items; cards of SEP-1649 may have the
+    string `dynamic` instead of a list.
     """
     if server.get(key) in ("dynamic", ["dynamic"]):
         message = "is dynamic; only the running server can list its items"
         problems.warning(member_path(path, key), message)
         return
-    yield from problems.iter_objects(server, key, path)
+    values, list_path = server.get(key), member_path(path, key)
+    if isinstance(values, list):
+        items = [read_item(value) for value in values]
+        for index, value in enumerate(values):
+            if isinstance(value, str):
+                message = "should be an object; read as the name"
+                problems.warning(f"{list_path}[{index}]", message)
+        yield from problems.iter_objects({key: items}, key, path)
+    else:
+        yield from problems.iter_objects(server, key, path)
+
+
+def read_item(value: Any) -> Any:
+    """Return an item of a list, as an object if it is only a name."""
+    return {"name": value} if isinstance(value, str) else value
 
 
 def read_tools(server: Document, problems: Problems, path: str) -> Iterator[MCPTool]:

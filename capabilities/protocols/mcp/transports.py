@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 from ...problems import Document, Problems, find_url_error, member_path
 
 STREAMABLE_HTTP = "streamable-http"
+# Members with a URL of the server, and the type of its transport if that is known.
+URL_MEMBERS = {"serverUrl": "", "url": "", "endpoint": "", "sse_url": "sse"}
 VARIABLE = re.compile(r"\{[^{}\s]+\}")
 # An http(s) URL in which any part may be a variable.
 URL_TEMPLATE = re.compile(r"(?:https?://|\{)\S*", re.IGNORECASE)
@@ -35,12 +37,22 @@ def read_transports(
     """Yield every declared transport; the first usable URL will be the endpoint."""
     remotes = read_remotes(server, problems, path)
     yield from sorted(remotes, key=lambda remote: remote.type != STREAMABLE_HTTP)
-    transport_path = member_path(path, "transport")
-    yield from read_transport(server.get("transport"), problems, transport_path)
-    for key in ("serverUrl", "url", "endpoint"):
+    for key in ("transport", "transports"):
+        yield from read_transport(server.get(key), problems, member_path(path, key))
+    for key, transport_type in URL_MEMBERS.items():
         if server.get(key) not in (None, ""):
-            yield build_transport(member_path(path, key), "", server[key])
+            yield build_transport(member_path(path, key), transport_type, server[key])
     yield from read_packages(server, problems, path)
+
+
+def read_nested_transports(
+    server: Document, problems: Problems, path: str
+) -> Iterator[Transport]:
+    """Yield the transports of a nested server, whose `type` is that of its URL."""
+    yield from read_transports(server, problems, path)
+    if transport_type := problems.string(server, "type", path):
+        type_path = member_path(path, "type")
+        yield Transport(type_path, normalize_transport_type(transport_type))
 
 
 def read_remotes(

@@ -188,10 +188,20 @@ def test_list_of_wrong_type_is_an_error(key, value):
 
 @pytest.mark.parametrize("key", ["tools", "resources", "resourceTemplates", "prompts"])
 def test_item_that_is_not_an_object_is_an_error(key):
-    assert get_error_paths(build_server(**{key: ["forecast", None]})) == [
+    assert get_error_paths(build_server(**{key: [5, None]})) == [
         f"$.{key}[0]",
         f"$.{key}[1]",
     ]
+
+
+def test_items_listed_by_name_are_read_with_a_warning():
+    document = build_server(tools=["forecast", "warn"], prompts=["plan"])
+
+    assert get_names(document, "mcp.tool") == ["forecast", "warn"]
+    assert get_names(document, "mcp.prompt") == ["plan"]
+    assert {"$.tools[0]", "$.tools[1]", "$.prompts[0]"} <= {
+        *get_warning_paths(document)
+    }
 
 
 def test_tool_without_input_schema_is_a_warning():

@@ -26,6 +26,7 @@ from .requests import (
     build_initialize_request,
     build_stream_request,
 )
+from .server_json_rules import find_server_json_problems, is_server_json
 from .transports import (
     Transport,
     read_endpoint,
@@ -119,7 +120,7 @@ class MCPParser(Parser):
         transports = list(read_transports(root.members, problems, root.path))
         for part in nested:
             transports += read_nested_transports(part.members, problems, part.path)
-        return AgentRecord(
+        record = AgentRecord(
             protocol=self.slug,
             endpoint=read_endpoint(transports, name, problems, root.path),
             name=read_first_text("title", objects, problems) or name,
@@ -133,6 +134,20 @@ class MCPParser(Parser):
                 *build_transports_feature(transports, root.path),
             ),
         )
+        warn_of_broken_rules(root, problems)
+        return record
+
+
+def warn_of_broken_rules(root: LocatedObject, problems: Problems) -> None:
+    """Add warnings for what breaks the rules of server.json, if not yet reported."""
+    if not is_server_json(root.members):
+        return
+    reported_paths = {
+        problem.path for problem in (*problems.errors, *problems.warnings)
+    }
+    for problem in find_server_json_problems(root.members, root.path):
+        if problem.path not in reported_paths:
+            problems.warning(problem.path, problem.message)
 
 
 def warn_unknown_members(

@@ -52,7 +52,7 @@ def test_registry_entry_has_only_features():
 def test_snake_case_registry_entry_is_parsed():
     result = parse_document(load_sample("server_2025_07_09"))
 
-    assert not result.warnings
+    assert [problem.path for problem in result.warnings] == ["$.website_url"]
     assert result.record.endpoint == "https://harbour.example/pilot/mcp"
     assert result.record.version == "0.9.2"
     assert result.spec_version == "2025-07-09"
@@ -66,7 +66,7 @@ def test_prerelease_entry_without_package_transport_is_parsed():
     result = parse_document(load_sample("server_prerelease"))
 
     assert result.is_valid
-    assert not result.warnings
+    assert [problem.path for problem in result.warnings] == ["$.version_detail"]
     assert result.record.endpoint == "mcp:example.harbour/berth-finder"
     assert result.record.version == "0.0.3"
     assert result.spec_version == ""

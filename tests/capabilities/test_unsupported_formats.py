@@ -22,6 +22,7 @@ DOCUMENTS = [
     ("ard.json", {"entries": [{"identifier": "urn:air:a.example:x"}]}),
     ("Wild Card", {"agentsJson": "0.1.0", "sources": [], "flows": []}),
     ("Smithery", {"qualifiedName": "@a/b", "displayName": "B", "connections": []}),
+    ("Smithery", {"qualifiedName": "b", "tools": [{"name": "a", "inputSchema": {}}]}),
     ("OpenAPI", {"openapi": "3.1.0", "info": {}, "servers": [{"url": "/"}]}),
     ("OpenAPI", {"swagger": "2.0"}),
     ("AsyncAPI", {"asyncapi": "3.0.0", "servers": {}}),
@@ -120,7 +121,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(members, values, max_size=5), st.booleans())
 def test_any_document_can_be_searched_for_signs(document, is_yaml):
     found = find_unsupported_format(document, is_yaml=is_yaml)

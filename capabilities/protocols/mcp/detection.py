@@ -7,8 +7,8 @@ from ...problems import Document
 from .nested_servers import LOCATION_MEMBERS, find_nested_servers
 from .transports import STREAMABLE_HTTP, URL_MEMBERS, normalize_transport_type
 
-# Members of an A2A card.
-A2A_MEMBERS = {"skills", "supportedInterfaces"}
+# Members of A2A cards, and of Smithery's records, which have neither name nor URL.
+OTHER_FORMAT_MEMBERS = {"qualifiedName", "skills", "supportedInterfaces"}
 # Members of agents that use tools and are not servers.
 AGENT_MEMBERS = {"agents", "model", "prompt", "skills", "systemPrompt", "system_prompt"}
 # The number of nested servers that are checked.
@@ -20,8 +20,8 @@ TRANSPORT_TYPES = {"http", "sse", "stdio", STREAMABLE_HTTP}
 
 
 def is_server(document: Document) -> bool:
-    """Return whether the document describes an MCP server and is not an A2A card."""
-    if A2A_MEMBERS & document.keys():
+    """Return whether the document describes an MCP server and is of no other format."""
+    if OTHER_FORMAT_MEMBERS & document.keys():
         return False
     return has_server_members(document) or has_mcp_servers(document)
 

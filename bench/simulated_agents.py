@@ -13,7 +13,9 @@ from tests.with_services import find_free_port, wait_for_port
 
 # Enough that the limit on concurrent probes per host is never reached.
 HOSTS = [f"127.0.0.{n}" for n in range(1, 251)]
-RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+CARD = b'{"name": "Simulated", "url": "http://127.0.0.1", "skills": []}'
+HEAD = f"HTTP/1.1 200 OK\r\nContent-Length: {len(CARD)}\r\nConnection: close\r\n\r\n"
+RESPONSE = HEAD.encode() + CARD
 
 
 class AgentProtocol(asyncio.Protocol):

@@ -106,6 +106,7 @@ def answer_legacy_request(request: Request) -> list[bytes]:
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "legacy", "version": "0.9"},
         },
+        "ping": {},
         "tools/list": {"tools": [{"name": "dig", "inputSchema": {"type": "object"}}]},
     }
     if message.get("method") == "notifications/initialized":
@@ -128,19 +129,21 @@ def answer_authorized_request(request: Request) -> list[bytes]:
     return answer_legacy_request(request)
 
 
-def answer_with_lists(**results: Any) -> Callable[[Request], list[bytes]]:
-    """Return a route of a server of revision 2025-03-26 with these lists.
+def answer_with_lists(
+    revision: str = "2025-03-26", **results: Any
+) -> Callable[[Request], list[bytes]]:
+    """Return a route of a server of this revision with these lists.
 
     A value is the result of the list request, a JSON-RPC error, the raw response or a
     function that returns one of them for the request.
     """
     capabilities = {name.partition("/")[0]: {} for name in results}
     initialize_result = {
-        "protocolVersion": "2025-03-26",
+        "protocolVersion": revision,
         "capabilities": capabilities,
         "serverInfo": {"name": "shelf", "version": "1"},
     }
-    results_by_method = {"initialize": initialize_result}
+    results_by_method = {"initialize": initialize_result, "ping": {}}
     results_by_method |= {f"{name}/list": result for name, result in results.items()}
 
     def route(request: Request) -> list[bytes]:

@@ -1,7 +1,6 @@
 """The health probe: sends the health requests of an agent's protocol."""
 
 import asyncio
-import contextlib
 import ssl
 import time
 from collections.abc import Iterator
@@ -12,19 +11,19 @@ from typing import Self
 import httpx2
 from django.utils import timezone
 
-from capabilities.health_requests import HealthRequest
+from capabilities.health_requests import Expectation, HealthRequest
 from capabilities.parsers import parsers
 
 from ..conf import conf
 from ..metrics import PROBE_SECONDS, PROBES
 from ..models import CatalogEntry
 from ..outbound import (
-    REDIRECT_LIMIT,
     FetchError,
     HostNotFound,
-    check_url,
     create_guarded_client,
     get_host,
+    open_response,
+    read_health_response,
 )
 from .status import ProbeOutcome
 
@@ -38,8 +37,6 @@ MESSAGES = (
     (httpx2.ProtocolError, "The response is not valid HTTP"),
     ((httpx2.InvalidURL, ValueError), "The URL is not valid"),
 )
-# Seconds that closing a session may take.
-CLOSE_TIMEOUT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +50,8 @@ class ProbeTarget:
     health_url: str = ""
     # When the agent last announced itself, for protocols in which agents do.
     last_announced_at: datetime | None = None
+    # The health request that succeeded last; "" if none is remembered.
+    probe_method: str = ""
 
     @classmethod
     def from_entry(cls, entry: CatalogEntry) -> Self:
@@ -62,6 +61,7 @@ class ProbeTarget:
             agent_type.endpoint,
             entry.source_url,
             last_announced_at=entry.last_success_at,
+            probe_method=entry.probe_method,
         )
 
     @property
@@ -71,12 +71,14 @@ class ProbeTarget:
         return get_host(first.url) if first else ""
 
     def health_requests(self) -> list[HealthRequest]:
+        """Return the requests to try in order, the remembered one first."""
         if self.health_url:
             return [HealthRequest(self.health_url)]
         parser = parsers.get(self.protocol)
         if parser is None:
             return []
-        return parser.health_requests(self.endpoint, self.definition_url)
+        requests = parser.health_requests(self.endpoint, self.definition_url)
+        return sorted(requests, key=lambda item: item.probe_method != self.probe_method)
 
 
 async def run_probe(target: ProbeTarget) -> ProbeOutcome:
@@ -120,10 +122,9 @@ async def probe_by_request(target: ProbeTarget) -> ProbeOutcome:
                 await send_requests(client, target, attempts)
         except TimeoutError:
             attempts.append(Attempt(f"Timed out after {seconds:g} s"))
-        for attempt in attempts:
-            await close_session(client, attempt)
     if attempts and not attempts[-1].error:
-        return ProbeOutcome(started_at, attempts[-1].latency_ms)
+        last = attempts[-1]
+        return ProbeOutcome(started_at, last.latency_ms, probe_method=last.probe_method)
     no_attempt = Attempt("The agent has no URL to probe")
     reported = max(reversed(attempts), key=is_informative, default=no_attempt)
     return ProbeOutcome(started_at, error=reported.error)
@@ -139,7 +140,7 @@ async def send_requests(
     for health_request in target.health_requests():
         required = health_request.only_after_statuses
         if required and attempts and attempts[-1].status not in required:
-            return
+            continue
         attempts.append(await send_request(client, health_request))
         if not attempts[-1].error:
             return
@@ -152,8 +153,7 @@ class Attempt:
     error: str = ""
     latency_ms: int = 0
     status: int = 0
-    # Closes the session that the request opened.
-    close_request: httpx2.Request | None = None
+    probe_method: str = ""
 
 
 def is_informative(attempt: Attempt) -> bool:
@@ -166,59 +166,37 @@ async def send_request(
 ) -> Attempt:
     started = time.perf_counter()
     try:
-        response = await fetch_headers(client, health_request)
+        async with open_response(client, health_request) as response:
+            latency_ms = round((time.perf_counter() - started) * 1000)
+            error_text = await find_response_error(response, health_request.expectation)
     except FetchError as error:
         return Attempt(str(error))
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError) as error:
         return Attempt(describe_error(error))
-    latency_ms = round((time.perf_counter() - started) * 1000)
-    status = response.status_code
-    is_alive = response.is_success or status in ALIVE_STATUSES
-    error_text = "" if is_alive else f"HTTP {status}"
-    close_request = build_close_request(client, health_request, response)
-    return Attempt(error_text, latency_ms, status, close_request)
-
-
-async def fetch_headers(
-    client: httpx2.AsyncClient, health_request: HealthRequest
-) -> httpx2.Response:
-    """Send a request and follow redirects, without reading any body."""
-    request = client.build_request(
-        health_request.method,
-        health_request.url,
-        json=health_request.body,
-        headers=health_request.headers,
+    return Attempt(
+        error_text, latency_ms, response.status_code, health_request.probe_method
     )
-    for _ in range(REDIRECT_LIMIT + 1):
-        check_url(str(request.url))
-        response = await client.send(request, stream=True)
-        await response.aclose()
-        if response.next_request is None:
-            return response
-        request = response.next_request
-    raise FetchError(f"Redirects more than {REDIRECT_LIMIT} times")
 
 
-def build_close_request(
-    client: httpx2.AsyncClient, health_request: HealthRequest, response: httpx2.Response
-) -> httpx2.Request | None:
-    """Return the request that closes the session a response opened, if any."""
-    header = health_request.session_header
-    session_id = response.headers.get(header) if header else None
-    if session_id is None:
-        return None
-    headers = health_request.headers | {header: session_id}
-    return client.build_request("DELETE", response.url, headers=headers)
-
-
-async def close_session(client: httpx2.AsyncClient, attempt: Attempt) -> None:
-    """Close the session that an attempt opened; errors do not affect the outcome."""
-    if attempt.close_request is None:
-        return
-    with contextlib.suppress(TimeoutError, httpx2.HTTPError, FetchError, OSError):
-        async with asyncio.timeout(CLOSE_TIMEOUT):
-            response = await client.send(attempt.close_request, stream=True)
-            await response.aclose()
+async def find_response_error(
+    response: httpx2.Response, expectation: Expectation | None
+) -> str:
+    """Return why the response does not show a running agent, or ""."""
+    status = response.status_code
+    checked_statuses = expectation.statuses if expectation else ()
+    is_checked = response.is_success or status in checked_statuses
+    if expectation is None or not is_checked:
+        is_alive = response.is_success or status in ALIVE_STATUSES
+        return "" if is_alive else f"HTTP {status}"
+    answer = await read_health_response(response, needs_body=expectation.needs_body)
+    mismatch = expectation.find_mismatch(answer)
+    if not mismatch:
+        return ""
+    return (
+        f"Answered {status} with {mismatch}"
+        if response.is_success
+        else f"HTTP {status}"
+    )
 
 
 def iter_causes(error: BaseException | None) -> Iterator[BaseException]:

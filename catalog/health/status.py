@@ -26,6 +26,7 @@ PROBE_FIELDS = [
     "latency_ms",
     "next_probe_at",
     "outcome_counts_until",
+    "probe_method",
 ]
 
 
@@ -39,6 +40,8 @@ class ProbeOutcome:
     # For agents that announce themselves: when they did, and how long that counts.
     announced_at: datetime | None = None
     valid_until: datetime | None = None
+    # The health request that succeeded, if the protocol has several.
+    probe_method: str = ""
 
     @property
     def ok(self) -> bool:
@@ -134,6 +137,8 @@ def apply_probe(entry: CatalogEntry, outcome: ProbeOutcome) -> None:
     state = next_state(outcome, entry.consecutive_failures)
     entry.status, entry.consecutive_failures = state.status, state.failure_count
     entry.last_probed_at, entry.last_error = outcome.at, outcome.error
+    # Empty after a failure: the agent may have changed.
+    entry.probe_method = outcome.probe_method
     if outcome.ok:
         entry.latency_ms = outcome.latency_ms
         entry.last_success_at = outcome.announced_at or outcome.at

@@ -43,6 +43,7 @@ SOURCE_FIELDS = [
     "authorized",
     "next_refresh_at",
     "definition_problem",
+    "probe_method",
 ]
 
 
@@ -298,7 +299,8 @@ def set_source(entry: CatalogEntry, definition: Definition) -> list[str]:
     entry.source = definition.source
     # An ETag is valid only for the bytes it was received with.
     entry.source_etag = definition.etag
-    entry.source_url = definition.url or entry.source_url
+    if definition.url not in ("", entry.source_url):
+        entry.source_url, entry.probe_method = definition.url, ""
     entry.authorized = definition.authorized
     interval = add_jitter(conf.REFRESH_INTERVAL)
     entry.next_refresh_at = timezone.now() + interval

@@ -127,6 +127,11 @@ class CatalogEntry(models.Model):
     # Until when the last outcome counts for uptime, unless a newer one comes first.
     # Null without an outcome, and after a person set the status.
     outcome_counts_until = models.DateTimeField(null=True, blank=True, editable=False)
+    # The health request that succeeded last, by the name that the protocol gives it.
+    # Blank if not known: then the protocol's requests are tried in their usual order.
+    probe_method = models.CharField(
+        max_length=50, blank=True, default="", editable=False
+    )
     probe_requested_at = models.DateTimeField(null=True, blank=True, editable=False)
     # When a person last set the status. Outcomes of earlier probes are ignored.
     status_set_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -12,9 +12,9 @@ from .errors import (
     TooBusy,
     UrlNotAllowed,
 )
+from .exchange import open_response, read_health_response
 from .http import (
     AUTHORIZATION_STATUSES,
-    REDIRECT_LIMIT,
     BoundedTransport,
     FetchResult,
     check_url,
@@ -27,7 +27,6 @@ from .http import (
 
 __all__ = [
     "AUTHORIZATION_STATUSES",
-    "REDIRECT_LIMIT",
     "AuthorizationRequired",
     "BoundedTransport",
     "FetchError",
@@ -46,4 +45,6 @@ __all__ = [
     "get_host",
     "get_origin",
     "has_disallowed_host",
+    "open_response",
+    "read_health_response",
 ]

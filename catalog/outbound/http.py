@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -132,7 +132,14 @@ def get_etag(response: httpx2.Response) -> str:
 
 
 async def read_bounded_body(response: httpx2.Response, host: str) -> bytes:
-    """Return the decompressed body; raise FetchFailed if it is too large.
+    """Return the decompressed body; raise FetchFailed if it is too large."""
+    return b"".join([chunk async for chunk in iter_bounded_body(response, host)])
+
+
+async def iter_bounded_body(
+    response: httpx2.Response, host: str
+) -> AsyncGenerator[bytes, None]:
+    """Yield the decompressed chunks of a body; raise FetchFailed if it is too large.
 
     The body is not decompressed by httpx2, which has no limit: a small compressed chunk
     can become very large.
@@ -145,14 +152,14 @@ async def read_bounded_body(response: httpx2.Response, host: str) -> bytes:
     chunks: AsyncIterator[bytes] = response.aiter_raw()
     if encoding not in ("identity", ""):
         chunks = decompress(chunks, host)
-    body = bytearray()
+    byte_count = 0
     async for chunk in chunks:
-        body += chunk
-        if len(body) > DOCUMENT_BYTES_LIMIT:
+        byte_count += len(chunk)
+        if byte_count > DOCUMENT_BYTES_LIMIT:
             raise FetchFailed(
                 f"The response of {host} is larger than {DOCUMENT_BYTES_LIMIT} bytes"
             )
-    return bytes(body)
+        yield chunk
 
 
 async def decompress(chunks: AsyncIterator[bytes], host: str) -> AsyncIterator[bytes]:

@@ -27,5 +27,5 @@ def imported_entry(card_server, db):
 @pytest.fixture
 def running_entry(server, allow_loopback, db):
     """Register an agent that responds to probes."""
-    server.routes["/.well-known/agent-card.json"] = reply()
+    server.routes["/.well-known/agent-card.json"] = reply(body=card_bytes())
     return register(card_bytes(url=server.url("/a2a"))).entry

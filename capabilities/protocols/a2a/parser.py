@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import urljoin
 
 from ...connections import Connection
-from ...health_requests import HealthRequest
+from ...health_requests import Expectation, HealthRequest, HealthResponse
 from ...parsers import Parser
 from ...problems import Document, Problems, find_url_error, member_path
 from ...records import (
@@ -88,11 +88,25 @@ class A2AParser(Parser):
         self, endpoint: str, definition_url: str
     ) -> list[HealthRequest]:
         """Request the card: where it was published, else at the well-known paths."""
+        expectation = Expectation(self.find_card_mismatch)
         if definition_url:
-            return [HealthRequest(definition_url)]
+            return [HealthRequest(definition_url, expectation=expectation)]
         return [
-            HealthRequest(urljoin(endpoint, path)) for path in self.well_known_paths
+            HealthRequest(
+                urljoin(endpoint, path), expectation=expectation, probe_method=path
+            )
+            for path in self.well_known_paths
         ]
+
+    def find_card_mismatch(self, response: HealthResponse) -> str:
+        """Return what the response contains instead of a card, or ""."""
+        try:
+            card = response.read_json()
+        except ValueError:
+            card = None
+        if isinstance(card, dict) and self.recognizes(card):
+            return ""
+        return response.describe("an agent card")
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
         return build_connection(record)

@@ -35,6 +35,7 @@ from .detection import (
     is_event_matrix,
     is_other_protocol,
 )
+from .health import NO_PAGE_EXPECTED, OBJECT_EXPECTED
 from .records import KINDS, AGUISubagent, AGUITool
 
 # With these statuses, an agent answers if it does not serve its capabilities.
@@ -71,12 +72,19 @@ class AGUIParser(Parser):
         only request if another origin serves them.
         """
         url = definition_url or build_capabilities_url(endpoint)
-        agent_request = HealthRequest(endpoint, only_after_statuses=NOT_SERVED_STATUSES)
+        agent_request = HealthRequest(
+            endpoint,
+            only_after_statuses=NOT_SERVED_STATUSES,
+            expectation=NO_PAGE_EXPECTED,
+        )
         if get_origin(url) != get_origin(endpoint):
             # Another host may serve the declaration while the agent is down.
             return [agent_request]
         headers = {"Accept": "application/json"}
-        return [HealthRequest(url, headers=headers), agent_request]
+        capabilities_request = HealthRequest(
+            url, headers=headers, expectation=OBJECT_EXPECTED
+        )
+        return [capabilities_request, agent_request]
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
         return build_connection(record)

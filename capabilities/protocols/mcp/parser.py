@@ -21,11 +21,7 @@ from .nested_servers import read_nested_servers
 from .primitives import read_prompts, read_resources, read_tools
 from .records import KINDS
 from .registry_response import LocatedObject, unwrap_server
-from .requests import (
-    build_discover_request,
-    build_initialize_request,
-    build_stream_request,
-)
+from .requests import build_health_requests
 from .server_json_rules import find_server_json_problems, is_server_json
 from .transports import (
     Transport,
@@ -99,11 +95,7 @@ class MCPParser(Parser):
     def health_requests(
         self, endpoint: str, definition_url: str
     ) -> list[HealthRequest]:
-        return [
-            build_discover_request(endpoint),
-            build_initialize_request(endpoint),
-            build_stream_request(endpoint),
-        ]
+        return build_health_requests(endpoint)
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
         return build_connection(unwrap_server(document).members, record)

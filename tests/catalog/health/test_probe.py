@@ -1,32 +1,39 @@
 import asyncio
-import json
 
 import pytest
 
-from catalog.health import probe as probe_module
-from catalog.health.probe import CLOSE_TIMEOUT, ProbeTarget, run_probe
+from catalog.health.probe import ProbeTarget, run_probe
+from tests.factories import card_bytes
 from tests.servers import (
     create_certificate,
+    gzip_reply,
     never_respond,
     redirect,
     reply,
-    response_head,
     run_server,
+    send_endless_body,
+    send_gzip_bomb,
+    send_partial_body,
+    send_slow_body,
 )
 
 CARD, OLDER_CARD = "/.well-known/agent-card.json", "/.well-known/agent.json"
+PAGE = b"<!DOCTYPE html><title>This domain is for sale</title>"
+HTML_PAGE = reply(body=PAGE, content_type="text/html; charset=utf-8")
 
 
 pytestmark = pytest.mark.usefixtures("allow_one_address")
 
 
-def probe(protocol, endpoint, definition_url=""):
-    return asyncio.run(run_probe(ProbeTarget(protocol, endpoint, definition_url)))
+def probe(protocol, endpoint, definition_url="", **options):
+    target = ProbeTarget(protocol, endpoint, definition_url, **options)
+    return asyncio.run(run_probe(target))
 
 
-@pytest.mark.parametrize("status", [200, 204, 401, 403, 405, 406, 429])
+@pytest.mark.parametrize("status", [200, 203, 401, 403, 405, 406, 429])
 def test_probe_succeeds_if_status_shows_a_running_agent(server, status):
-    server.routes[CARD] = reply(status=status)
+    body = card_bytes() if status < 300 else b""
+    server.routes[CARD] = reply(status=status, body=body)
     outcome = probe("a2a", server.url("/a2a"))
 
     assert outcome.ok
@@ -58,121 +65,92 @@ def test_connection_dns_and_tls_errors_have_readable_messages(tmp_path):
 
 
 def test_card_is_requested_from_its_definition_url(server):
-    server.routes["/cards/one.json"] = reply()
+    server.routes["/cards/one.json"] = reply(body=card_bytes())
     outcome = probe("a2a", "https://nowhere.example", server.url("/cards/one.json"))
 
     assert outcome.ok
 
 
 def test_card_at_older_well_known_path_is_found(server):
-    server.routes[OLDER_CARD] = reply()
-
-    assert probe("a2a", server.url("/a2a")).ok
-    assert server.paths == [CARD, OLDER_CARD]
-
-
-def test_current_mcp_server_is_probed_with_server_discover(server):
-    server.routes["/mcp"] = reply(body=b"{}")
-
-    assert probe("mcp", server.url("/mcp")).ok
-    (request,) = server.requests
-    assert json.loads(request.body)["method"] == "server/discover"
-
-
-def test_older_mcp_server_is_probed_with_initialize(server):
-    responses = iter([reply(400), reply(body=b"{}")])
-    server.routes["/mcp"] = lambda request: [next(responses)]
-
-    assert probe("mcp", server.url("/mcp")).ok
-    methods = [json.loads(request.body)["method"] for request in server.requests]
-    assert methods == ["server/discover", "initialize"]
-
-
-def test_mcp_session_opened_by_probe_is_closed(server):
-    def respond(request):
-        if request.method == "DELETE":
-            return [reply(405)]
-        is_initialize = json.loads(request.body)["method"] == "initialize"
-        return [reply(body=b"{}", mcp_session_id="s1") if is_initialize else reply(400)]
-
-    server.routes["/mcp"] = respond
-
-    assert probe("mcp", server.url("/mcp")).ok
-    last = server.requests[-1]
-    assert (last.method, last.headers["Mcp-Session-Id"]) == ("DELETE", "s1")
-
-
-def respond_except_to_delete():
-    """Return a route of an older MCP server that never confirms a closed session."""
-    discover_responses = iter([[reply(400)]])
-
-    def respond(request):
-        if request.method == "DELETE":
-            return never_respond(request)
-        initialized = [reply(body=b"{}", mcp_session_id="s1")]
-        return next(discover_responses, initialized)
-
-    return respond
-
-
-def test_mcp_session_that_cannot_be_closed_is_a_success(server):
-    server.routes["/mcp"] = respond_except_to_delete()
-    outcome = probe("mcp", server.url("/mcp"))
+    server.routes[OLDER_CARD] = reply(body=card_bytes())
+    outcome = probe("a2a", server.url("/a2a"))
 
     assert outcome.ok
-    assert outcome.latency_ms < CLOSE_TIMEOUT * 1000
-    assert server.requests[-1].method == "DELETE"
+    assert server.paths == [CARD, OLDER_CARD]
+    assert outcome.probe_method == OLDER_CARD
+
+
+def test_remembered_well_known_path_is_requested_first(server):
+    server.routes[OLDER_CARD] = reply(body=card_bytes())
+
+    assert probe("a2a", server.url("/a2a"), probe_method=OLDER_CARD).ok
+    assert server.paths == [OLDER_CARD]
 
 
 @pytest.mark.parametrize(
-    ("initialize_response", "error"),
-    [(reply(503), "HTTP 503"), (never_respond, "Timed out after 1 s")],
-    ids=["error", "timeout"],
+    ("response", "error"),
+    [
+        (HTML_PAGE, "Answered 200 with HTML"),
+        (reply(body=PAGE), "Answered 200 with HTML"),
+        (reply(), "Answered 200 with an empty body"),
+        (reply(204), "Answered 204 with an empty body"),
+        (reply(body=b"{}"), "Answered 200 with JSON that is not an agent card"),
+        (reply(body=b"[1]"), "Answered 200 with JSON that is not an agent card"),
+        (reply(body=b"up"), "Answered 200 with a body that is not an agent card"),
+        (
+            reply(body=b"[" * 100_000),
+            "Answered 200 with a body that is not an agent card",
+        ),
+    ],
 )
-def test_failed_initialize_is_reported_instead_of_failed_discover(
-    server, settings, initialize_response, error
-):
-    settings.AGENTLENS_PROBE_TIMEOUT = 1
+def test_card_url_that_serves_something_else_fails_t4(server, response, error):
+    server.routes[CARD] = server.routes[OLDER_CARD] = response
 
-    def respond(request):
-        if json.loads(request.body)["method"] == "server/discover":
-            return [reply(400)]
-        if callable(initialize_response):
-            return initialize_response(request)
-        return [initialize_response]
-
-    server.routes["/mcp"] = respond
-
-    assert probe("mcp", server.url("/mcp")).error == error
+    assert probe("a2a", server.url("/a2a")).error == error
 
 
-def test_closing_mcp_session_does_not_count_toward_timeout(
-    server, settings, monkeypatch
-):
-    settings.AGENTLENS_PROBE_TIMEOUT = 1
-    monkeypatch.setattr(probe_module, "CLOSE_TIMEOUT", 1.5)
+def test_compressed_card_of_nearly_a_megabyte_is_read(server):
+    server.routes[CARD] = gzip_reply(card_bytes(x="é" * 170_000))
 
-    server.routes["/mcp"] = respond_except_to_delete()
-
-    assert probe("mcp", server.url("/mcp")).ok
+    assert probe("a2a", server.url("/a2a")).ok
 
 
-def test_mcp_server_with_http_sse_transport_is_probed_with_get(server):
-    def respond(request):
-        stream = response_head(content_type="text/event-stream")
-        return [stream if request.method == "GET" else reply(404)]
+@pytest.mark.parametrize("route", [send_endless_body, send_gzip_bomb])
+def test_body_over_size_limit_fails(server, route):
+    server.routes[CARD] = server.routes[OLDER_CARD] = route
+    outcome = probe("a2a", server.url("/a2a"))
 
-    server.routes["/mcp"] = respond
+    assert "is larger than 1048576 bytes" in outcome.error
 
-    assert probe("mcp", server.url("/mcp")).ok
+
+@pytest.mark.parametrize("route", [send_slow_body, send_partial_body])
+def test_body_that_does_not_arrive_in_time_fails(server, settings, route):
+    settings.AGENTLENS_PROBE_TIMEOUT = 0.3
+    server.routes[CARD] = route
+
+    assert probe("a2a", server.url("/a2a")).error == "Timed out after 0.3 s"
+
+
+def test_health_url_accepts_any_2xx_without_reading_the_body(server):
+    server.routes["/health"] = send_endless_body
+    target = ProbeTarget("a2a", "", health_url=server.url("/health"))
+
+    assert asyncio.run(run_probe(target)).ok
 
 
 @pytest.mark.parametrize(
     ("declaration", "endpoint", "error"),
     [
-        (reply(), reply(500), ""),
+        (reply(body=b"{}"), reply(500), ""),
+        (HTML_PAGE, HTML_PAGE, "Answered 200 with HTML"),
+        (
+            reply(body=b"[]"),
+            reply(),
+            "Answered 200 with JSON that is not a JSON object",
+        ),
         (reply(404), reply(), ""),
         (reply(404), reply(405), ""),
+        (reply(404), HTML_PAGE, "Answered 200 with HTML"),
         (reply(404), reply(404), "HTTP 404"),
         (reply(500), reply(405), "HTTP 500"),
         (b"no HTTP", reply(), "The response is not valid HTTP"),

@@ -24,7 +24,7 @@ from catalog.health.scheduler import (
 )
 from catalog.health.status import record_probes
 from catalog.models import AgentType, CatalogEntry, Source, Status
-from tests.factories import AgentTypeFactory, CatalogEntryFactory
+from tests.factories import AgentTypeFactory, CatalogEntryFactory, card_bytes
 from tests.probes import failure, success
 from tests.servers import never_respond, reply, run_server
 from tests.waiting import wait_until
@@ -64,7 +64,7 @@ def create_due_entries(server, count, **fields):
         for n in range(count)
     ]
     for n in range(count):
-        server.routes[f"/{n}"] = reply()
+        server.routes[f"/{n}"] = reply(body=card_bytes())
     return entries
 
 
@@ -160,7 +160,7 @@ def test_concurrent_probes_of_host_are_limited(agent_host, settings):
         active_counts.append(len(active_requests))
         others_queued.wait(DEADLINE)
         active_requests.pop()
-        return [reply()]
+        return [reply(body=card_bytes())]
 
     async def scenario():
         async with asyncio.timeout(DEADLINE), Prober() as prober:
@@ -189,7 +189,7 @@ def test_two_probers_share_due_entries_without_duplicates(agent_host):
         if len(agent_host.requests) > CONCURRENCY:
             both_running.set()
         both_running.wait(15)
-        return [reply()]
+        return [reply(body=card_bytes())]
 
     agent_host.routes = dict.fromkeys(agent_host.routes, respond)
     probers = [start_prober(60, HOUR), start_prober(60, 24 * HOUR)]
@@ -217,7 +217,7 @@ def test_entries_of_killed_prober_are_probed_after_their_lease(agent_host):
         probes.append((request.path, timezone.now()))
         if request.path not in quick:
             first_killed.wait(15)
-        return [reply()]
+        return [reply(body=card_bytes())]
 
     agent_host.routes = dict.fromkeys(agent_host.routes, respond)
     first = start_prober(LEASE)
@@ -333,7 +333,7 @@ def test_unresponsive_host_does_not_delay_other_hosts(agent_host, settings):
                 await asyncio.sleep(0.02)
 
     with run_server("127.0.0.2") as other:
-        other.routes[f"/{quick.pk}"] = reply()
+        other.routes[f"/{quick.pk}"] = reply(body=card_bytes())
         source_url = other.url(f"/{quick.pk}")
         CatalogEntry.objects.filter(pk=quick.pk).update(source_url=source_url)
         asyncio.run(scenario())
@@ -373,7 +373,7 @@ def test_entry_offline_for_an_hour_is_probed_even_if_host_fails(agent_host, sett
     set_offline(offline_since=timedelta(minutes=61))
     running = CatalogEntry.objects.order_by("pk").last()
     agent_host.routes = dict.fromkeys(agent_host.routes, reply(500))
-    agent_host.routes[urlsplit(running.source_url).path] = reply()
+    agent_host.routes[urlsplit(running.source_url).path] = reply(body=card_bytes())
     probe_all_due()
 
     assert len(agent_host.requests) == 10

@@ -1,10 +1,14 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from catalog import search
+from catalog.health.probe import ProbeTarget
 from catalog.health.status import (
+    ProbeOutcome,
     compute_probe_interval,
     next_state,
     record_probe,
@@ -66,6 +70,39 @@ def test_record_probe_saves_latency_error_and_times():
     assert (entry.latency_ms, entry.last_error) == (321, "HTTP 503")
     assert entry.last_success_at < entry.last_probed_at
     assert entry.next_probe_at > timezone.now()
+
+
+def test_record_probe_remembers_request_that_succeeded_until_a_failure_t2():
+    entry, now = CatalogEntryFactory(), timezone.now()
+    remembered = []
+    outcomes = [
+        ProbeOutcome(now, 10, probe_method="discover"),
+        ProbeOutcome(now + timedelta(seconds=1), 10, probe_method="ping"),
+        failure(now + timedelta(seconds=2)),
+    ]
+    for outcome in outcomes:
+        record_probe(entry, outcome)
+        entry.refresh_from_db()
+        remembered.append(ProbeTarget.from_entry(entry).probe_method)
+
+    assert remembered == ["discover", "ping", ""]
+
+
+def test_remembered_requests_are_saved_without_further_queries(
+    django_assert_num_queries,
+):
+    def save(probe_method):
+        outcome = ProbeOutcome(timezone.now(), 10, probe_method=probe_method)
+        record_probes([(entry, outcome) for entry in entries])
+
+    entries = CatalogEntryFactory.create_batch(5, status=Status.ACTIVE)
+    with CaptureQueriesContext(connection) as without_method:
+        save("")
+    with django_assert_num_queries(len(without_method)):
+        save("ping")
+
+    methods = CatalogEntry.objects.values_list("probe_method", flat=True)
+    assert set(methods) == {"ping"}
 
 
 def test_late_result_does_not_overwrite_newer_result():

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
-from catalog.ingestion.writer import IngestOutcome
+from catalog.ingestion.writer import IngestOutcome, ingest
 from catalog.models import CatalogEntry, Source
 from catalog.outbound.errors import FetchFailed, FetchTimeout, UrlNotAllowed
 from catalog.registration.service import import_url, register, resolve_url
@@ -239,6 +239,19 @@ def test_import_stores_source_url_and_etag(server):
     assert entry.source == Source.IMPORT
     assert entry.source_url == server.url(A2A_PATHS[1])
     assert entry.source_etag == 'W/"abc"'
+
+
+def test_definition_from_other_url_clears_remembered_health_request_t2(server):
+    server.routes |= dict.fromkeys(("/a", "/b"), reply(body=card_bytes()))
+    entry = import_url(server.url("/a")).entry
+    CatalogEntry.objects.update(probe_method="remembered")
+    methods = []
+    for path in ("/a", "/b"):
+        ingest(resolve_url(server.url(path)).definition)
+        entry.refresh_from_db()
+        methods.append(entry.probe_method)
+
+    assert methods == ["remembered", ""]
 
 
 def test_resolve_url_stores_nothing(server):

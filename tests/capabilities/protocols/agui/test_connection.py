@@ -7,6 +7,7 @@ from capabilities.health_requests import HealthRequest
 from capabilities.parsers import can_be_probed
 from capabilities.problems import Problem
 from capabilities.protocols.agui import AGUIParser
+from capabilities.protocols.agui.health import NO_PAGE_EXPECTED, OBJECT_EXPECTED
 
 from .declarations import (
     URL,
@@ -76,8 +77,16 @@ def test_health_requests_try_capabilities_then_endpoint(endpoint, capabilities_u
     health_requests = AGUIParser().health_requests(endpoint, "")
 
     assert health_requests == [
-        HealthRequest(capabilities_url, headers={"Accept": "application/json"}),
-        HealthRequest(endpoint, only_after_statuses=(404, 410, 501)),
+        HealthRequest(
+            capabilities_url,
+            headers={"Accept": "application/json"},
+            expectation=OBJECT_EXPECTED,
+        ),
+        HealthRequest(
+            endpoint,
+            only_after_statuses=(404, 410, 501),
+            expectation=NO_PAGE_EXPECTED,
+        ),
     ]
 
 

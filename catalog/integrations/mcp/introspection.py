@@ -32,14 +32,20 @@ from ...outbound import (
     create_guarded_client,
     get_host,
 )
+from .negotiation import (
+    CLOSE_TIMEOUT,
+    Mode,
+    choose_mode,
+    close_session,
+    get_revision,
+    refuse_discover_session,
+)
 
 if TYPE_CHECKING:
     from mcp import Client
 
 # Maximum number of pages read from one list. A longer list is assumed endless.
 LIST_PAGE_LIMIT = 500
-# Seconds that closing the session may take.
-CLOSE_TIMEOUT = 1.0
 # Maximum length of a server's error message when it is quoted.
 ERROR_TEXT_LIMIT = 100
 REDIRECTS = range(300, 400)
@@ -92,6 +98,9 @@ class Trace:
     result: Document | None = None
     # The last error message of the server.
     error: str = ""
+    # The ID of the open session, and the revision that it uses.
+    session_id: str = ""
+    revision: str = ""
 
     @property
     def requires_authorization(self) -> bool:
@@ -105,6 +114,7 @@ class Trace:
         message = getattr(incoming, "message", None)
         if isinstance(result := getattr(message, "result", None), dict):
             self.result, self.has_mcp_result = result, True
+            self.revision = self.revision or get_revision({"result": result})
         elif error := getattr(message, "error", None):
             self.error = error.message or "no reason given"
         return incoming
@@ -206,31 +216,39 @@ async def read_server(url: str, authorization: str, trace: Trace) -> ServerDescr
         headers: Any = None, timeout: Any = None, auth: Any = None
     ) -> httpx2.AsyncClient:
         """Return the guarded client and ignore the options of the SDK."""
-        return create_client(authorization, trace.statuses)
+        return create_client(authorization, trace)
 
     try:
         async with build_client() as client:
-            transport = streamable_http_client(url, http_client=client)
-            return await read_over_transport(transport, url, trace)
+            mode = await choose_mode(client, url)
+            transport = streamable_http_client(
+                url, http_client=client, terminate_on_close=False
+            )
+            try:
+                return await read_over_transport(transport, url, trace, mode)
+            finally:
+                await close_session(client, url, trace.session_id, trace.revision)
     except Exception:
         last_status = trace.statuses[-1] if trace.statuses else None
         if last_status not in POST_REJECTED_STATUSES or trace.has_mcp_result:
             raise
     transport = sse_client(url, httpx_client_factory=build_client)
-    return await read_over_transport(transport, url, trace)
+    return await read_over_transport(transport, url, trace, "legacy")
 
 
-def create_client(authorization: str, statuses: list[int]) -> httpx2.AsyncClient:
-    async def record_status(response: httpx2.Response) -> None:
-        statuses.append(response.status_code)
+def create_client(authorization: str, trace: Trace) -> httpx2.AsyncClient:
+    async def record_response(response: httpx2.Response) -> None:
+        trace.statuses.append(response.status_code)
+        if response.is_success and "Mcp-Session-Id" in response.headers:
+            trace.session_id = response.headers["Mcp-Session-Id"]
 
     headers = {"Authorization": authorization} if authorization else {}
-    hooks = {"response": [record_status]}
+    hooks = {"request": [refuse_discover_session], "response": [record_response]}
     return create_guarded_client(BoundedTransport(), headers=headers, event_hooks=hooks)
 
 
 async def read_over_transport(
-    transport: Any, url: str, trace: Trace
+    transport: Any, url: str, trace: Trace, mode: Mode
 ) -> ServerDescription:
     from mcp import Client  # noqa: PLC0415
 
@@ -238,7 +256,7 @@ async def read_over_transport(
     try:
         async with (
             asyncio.timeout(None) as timeout,
-            Client(recording, cache=None) as client,
+            Client(recording, mode=mode, cache=None) as client,
         ):
             description = await read_lists(url, client, trace)
             # Some servers never close the session, but everything is read by then.

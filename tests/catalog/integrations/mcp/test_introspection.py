@@ -102,8 +102,8 @@ def test_introspection_stops_at_redirect_loop(server):
 
     with pytest.raises(FetchFailed):
         introspect_document(server.url("/mcp"))
-    # The current and the older handshake, each with three redirects.
-    assert len(server.requests) == 2 * 4
+    # A request without a session, with three redirects.
+    assert len(server.requests) == 4
 
 
 def test_introspection_does_not_follow_redirect_to_other_host(server):
@@ -168,7 +168,7 @@ def test_introspection_stops_at_page_limit(server, monkeypatch):
 
 def test_introspection_succeeds_when_session_close_hangs(server):
     """Some servers never respond to the DELETE that ends the session."""
-    route = answer_with_lists(tools=TOOLS)
+    route = answer_with_lists("2025-06-18", tools=TOOLS)
 
     def answer_except_delete(request):
         if request.method == "DELETE":
@@ -180,6 +180,67 @@ def test_introspection_succeeds_when_session_close_hangs(server):
 
     assert introspect_document(server.url("/mcp"))["tools"][0]["name"] == "dig"
     assert "DELETE" in {request.method for request in server.requests}
+
+
+def get_rpc_methods(server):
+    return [json.loads(item.body)["method"] for item in server.requests if item.body]
+
+
+def test_introspection_of_older_stateless_server_sends_no_discover_t1(server):
+    server.routes["/mcp"] = answer_legacy_request
+    document = introspect_document(server.url("/mcp"))
+
+    assert document["protocolVersion"] == "2025-03-26"
+    assert get_rpc_methods(server) == [
+        "ping",
+        "initialize",
+        "initialize",
+        "notifications/initialized",
+        "tools/list",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("revision", "is_closed"), [("2025-03-26", False), ("2025-06-18", True)]
+)
+def test_introspection_closes_session_only_if_server_survives_it_t1(
+    server, revision, is_closed
+):
+    """The Python SDK 1.8 and 1.9 (2025-03-26) crashes when a session is closed."""
+    server.routes["/mcp"] = answer_with_sessions(revision)
+    document = introspect_document(server.url("/mcp"))
+
+    assert document["tools"][0]["name"] == "dig"
+    closed = [item for item in server.requests if item.method == "DELETE"]
+    assert [item.headers["Mcp-Session-Id"] for item in closed] == ["s1"] * is_closed
+
+
+def test_introspection_opens_one_session_only_t2(server):
+    server.routes["/mcp"] = answer_with_sessions("2025-11-25")
+    introspect_document(server.url("/mcp"))
+
+    without_session = [
+        json.loads(item.body)["method"]
+        for item in server.requests
+        if "Mcp-Session-Id" not in item.headers
+    ]
+    assert without_session == ["initialize"]
+
+
+def answer_with_sessions(revision):
+    """Return a route of a server that refuses unknown session IDs."""
+    route = answer_with_lists(revision, tools=TOOLS)
+
+    def answer(request):
+        session_id = request.headers["Mcp-Session-Id"]
+        if session_id not in (None, "s1"):
+            return [reply(400, b"Bad Request: No valid session ID provided")]
+        if request.method == "DELETE":
+            return [reply()]
+        response = route(request)
+        return [response[0].replace(b"\r\n", b"\r\nMcp-Session-Id: s1\r\n", 1)]
+
+    return answer
 
 
 def test_introspection_logs_neither_authorization_nor_responses(server, log_output):

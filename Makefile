@@ -46,7 +46,7 @@ unit: .venv/dev
 unit-services: .venv/dev
 	$(BIN)/python tests/with_services.py $(BIN)/python -m pytest \
 	  -p tests.workers -p tests.services_only \
-	  -m "not e2e and not package" -n auto --dist loadfile
+	  -m "not e2e and not package and not mcp_servers" -n auto --dist loadfile
 
 package: .venv/dev
 	$(BIN)/pytest -m package

@@ -38,7 +38,12 @@ class CurrentEnvironment:
 
 @dataclass(frozen=True)
 class PythonEnvironment:
-    """A virtual environment with exactly the packages of a requirements file."""
+    """A virtual environment with exactly the packages of a requirements file.
+
+    The files are made by `uv pip compile --universal --no-header --no-annotate`. Old
+    versions of the SDK are combined with recent dependencies, as in a new installation;
+    those of 2025 need `pydantic<2.12`.
+    """
 
     name: str
 

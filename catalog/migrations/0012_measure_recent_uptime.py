@@ -125,6 +125,6 @@ def delete_hours_without_probes(
 
 
 class Migration(migrations.Migration):
-    dependencies = [("catalog", "0010_uptime_by_time")]
+    dependencies = [("catalog", "0011_entry_probe_method")]
 
     operations = [migrations.RunPython(measure_hours, delete_hours_without_probes)]

@@ -1,15 +1,15 @@
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 
 from capabilities.kinds import kinds
 
-from ..models import AgentType
+from ..models import AgentType, AgentTypeQuerySet
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[AgentType]
@@ -28,6 +28,7 @@ class AgentTypeAdmin(ModelAdmin):
         "spec_version",
         "provider",
         "capability_count",
+        "technical_count",
         "created_on",
     ]
     list_filter = ["protocol", "provider"]
@@ -63,12 +64,17 @@ class AgentTypeAdmin(ModelAdmin):
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentType]:
-        agent_types = super().get_queryset(request)
-        return agent_types.annotate(capability_count=Count("capabilities"))
+        agent_types = cast(AgentTypeQuerySet, super().get_queryset(request))
+        return agent_types.with_capability_counts()
 
     @admin.display(description="Capabilities", ordering="capability_count")
     def capability_count(self, agent_type: Any) -> int:
         count: int = agent_type.capability_count
+        return count
+
+    @admin.display(description="Technical details", ordering="technical_count")
+    def technical_count(self, agent_type: Any) -> int:
+        count: int = agent_type.technical_count
         return count
 
     @admin.display(description="Capabilities")

@@ -34,6 +34,7 @@ class CatalogEntryAdmin(ModelAdmin):
         "status",
         "provider",
         "capability_count",
+        "technical_count",
         "last_seen",
     ]
     list_filter = [
@@ -133,6 +134,11 @@ class CatalogEntryAdmin(ModelAdmin):
     @admin.display(description="Capabilities", ordering="capability_count")
     def capability_count(self, entry: Any) -> int:
         count: int = entry.capability_count
+        return count
+
+    @admin.display(description="Technical details", ordering="technical_count")
+    def technical_count(self, entry: Any) -> int:
+        count: int = entry.technical_count
         return count
 
     @admin.display(description="Last seen", ordering="validity_last_seen")

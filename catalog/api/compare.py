@@ -61,7 +61,9 @@ class ComparedEntrySerializer(EntrySerializer):
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """Serialize a ComparedEntry."""
         entry = instance.entry
-        entry.capability_count = len(entry.agent_type.capabilities.all())
+        capabilities = entry.agent_type.capabilities.all()
+        entry.capability_count = sum(row.discoverable for row in capabilities)
+        entry.technical_count = len(capabilities) - entry.capability_count
         entry.uptime24h, entry.only = instance.uptime, instance.unique
         return super().to_representation(entry)
 

@@ -114,7 +114,7 @@ class CatalogEntryViewSet(
         if self.action == "list":
             return super().get_queryset()
         entries = CatalogEntry.objects.select_related("agent_type__provider")
-        return entries.with_capability_count()
+        return entries.with_capability_counts()
 
     def get_object(self) -> CatalogEntry:
         try:

@@ -74,6 +74,7 @@ ENTRY_LIST = OpenApiExample(
             "url": "https://acme.example",
         },
         "capability_count": 3,
+        "technical_count": 5,
         "categories": ["translation"],
         "metadata": {},
         "validity": {"from": None, "to": None, "last_seen": "2026-01-01T00:00:00Z"},

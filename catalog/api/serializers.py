@@ -83,6 +83,12 @@ class ValiditySerializer(serializers.Serializer[CatalogEntry]):
         return limits | super().get_fields()
 
 
+CAPABILITY_COUNT_HELP = "Number of capabilities of discoverable kinds."
+TECHNICAL_COUNT_HELP = (
+    "Number of other capabilities: features, interfaces, security schemes and so on."
+)
+
+
 class EntrySerializer(serializers.ModelSerializer[CatalogEntry]):
     """An entry and its agent type as one flat object, without its capabilities."""
 
@@ -99,7 +105,8 @@ class EntrySerializer(serializers.ModelSerializer[CatalogEntry]):
     )
     categories = serializers.ListField(child=serializers.CharField())
     metadata = serializers.DictField()
-    capability_count = serializers.IntegerField()
+    capability_count = serializers.IntegerField(help_text=CAPABILITY_COUNT_HELP)
+    technical_count = serializers.IntegerField(help_text=TECHNICAL_COUNT_HELP)
 
     class Meta:
         model = CatalogEntry
@@ -118,6 +125,7 @@ class EntrySerializer(serializers.ModelSerializer[CatalogEntry]):
             "declared",
             "provider",
             "capability_count",
+            "technical_count",
             "categories",
             "metadata",
             "validity",
@@ -319,7 +327,8 @@ class VersionSerializer(serializers.ModelSerializer[AgentType]):
     """One version of an agent, with the changes of its definition."""
 
     current = serializers.BooleanField()
-    capability_count = serializers.IntegerField()
+    capability_count = serializers.IntegerField(help_text=CAPABILITY_COUNT_HELP)
+    technical_count = serializers.IntegerField(help_text=TECHNICAL_COUNT_HELP)
     changes = DefinitionChangeSerializer(many=True)
 
     class Meta:
@@ -330,6 +339,7 @@ class VersionSerializer(serializers.ModelSerializer[AgentType]):
             "current",
             "digest",
             "capability_count",
+            "technical_count",
             "created_on",
             "changes",
         ]

@@ -1,4 +1,4 @@
-from .agent_type import AgentType, compute_agent_key
+from .agent_type import AgentType, AgentTypeQuerySet, compute_agent_key
 from .capability import Capability, CapabilityQuerySet
 from .capability_key import CapabilityKeyConverter, split_key
 from .catalog_entry import (
@@ -18,6 +18,7 @@ from .search_row import SearchRow
 __all__ = [
     "REACHABLE_STATUSES",
     "AgentType",
+    "AgentTypeQuerySet",
     "Capability",
     "CapabilityKeyConverter",
     "CapabilityQuerySet",

@@ -9,7 +9,7 @@ from django.db.models import Prefetch
 
 from capabilities.parsers import protocol_choices
 
-from .capability import build_capability_count
+from .capability import build_capability_counts
 
 if TYPE_CHECKING:
     from .catalog_entry import CatalogEntry
@@ -26,7 +26,10 @@ class AgentTypeQuerySet(models.QuerySet["AgentType"]):
         changes = entry.changes.defer("replaced_definition")
         versions = self.filter(agent_key=entry.agent_key)
         versions = versions.prefetch_related(Prefetch("changes", queryset=changes))
-        return versions.annotate(capability_count=build_capability_count("pk"))
+        return versions.with_capability_counts()
+
+    def with_capability_counts(self) -> AgentTypeQuerySet:
+        return self.annotate(**build_capability_counts("pk"))
 
 
 class AgentType(models.Model):

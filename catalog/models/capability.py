@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from django.db import models
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from capabilities.features import FEATURE_KIND
-from capabilities.kinds import kind_choices, kinds
+from capabilities.kinds import discoverable_kinds, kind_choices, kinds
 from capabilities.records import CapabilityRecord
 
 if TYPE_CHECKING:
@@ -95,15 +95,23 @@ class Capability(models.Model):
         return kind is not None and kind.discoverable
 
 
-def build_capability_count(agent_type: str) -> Coalesce:
-    """Return an expression that counts the capabilities of an agent type.
+def build_capability_counts(agent_type: str) -> dict[str, Coalesce]:
+    """Return expressions that count the capabilities of an agent type.
 
-    A subquery, because a join would group the rows and lose their order.
+    `capability_count` counts the discoverable ones, `technical_count` the others.
     """
-    counts = (
-        Capability.objects.filter(agent_type=OuterRef(agent_type))
-        .order_by()
-        .values("agent_type")
-        .values(count=Count("pk"))
-    )
+    capabilities = Capability.objects.filter(agent_type=OuterRef(agent_type))
+    is_discoverable = Q(kind__in=discoverable_kinds())
+    return {
+        "capability_count": build_count(capabilities.filter(is_discoverable)),
+        "technical_count": build_count(capabilities.exclude(is_discoverable)),
+    }
+
+
+def build_count(capabilities: CapabilityQuerySet) -> Coalesce:
+    """Return a subquery that counts capabilities of one agent type.
+
+    A join would group the rows and lose their order.
+    """
+    counts = capabilities.order_by().values("agent_type").values(count=Count("pk"))
     return Coalesce(Subquery(counts), 0)

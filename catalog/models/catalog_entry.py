@@ -15,7 +15,7 @@ from capabilities.records import is_web_url
 
 from ..events import EntryRemoved, publish
 from .agent_type import AgentType
-from .capability import Capability, build_capability_count
+from .capability import Capability, build_capability_counts
 
 
 class Status(models.TextChoices):
@@ -43,11 +43,11 @@ class CatalogEntryQuerySet(models.QuerySet["CatalogEntry"]):
         return (
             self.select_related("agent_type__provider")
             .defer("agent_type__raw_definition")
-            .with_capability_count()
+            .with_capability_counts()
         )
 
-    def with_capability_count(self) -> CatalogEntryQuerySet:
-        return self.annotate(capability_count=build_capability_count("agent_type"))
+    def with_capability_counts(self) -> CatalogEntryQuerySet:
+        return self.annotate(**build_capability_counts("agent_type"))
 
     def offering(self, *kinds: str) -> CatalogEntryQuerySet:
         """Keep entries with at least one capability of any of these kinds."""

@@ -11,19 +11,31 @@ from .entry_writer import (
 from .fts import create_text_index
 from .indexer import rebuild_index
 from .normalize import QUERY_LIMIT, fold, parse_terms
-from .query import SORTS, SearchPage, SearchQuery, count_by_kind, search_capabilities
+from .query import (
+    NAME_SORT,
+    SORTS,
+    SearchPage,
+    SearchQuery,
+    count_agents,
+    count_by_kind,
+    get_sort_key,
+    search_capabilities,
+)
 
 __all__ = [
+    "NAME_SORT",
     "QUERY_LIMIT",
     "SORTS",
     "SearchPage",
     "SearchQuery",
     "build_state_changed",
+    "count_agents",
     "count_by_kind",
     "create_text_index",
     "filter_category",
     "filter_matching",
     "fold",
+    "get_sort_key",
     "parse_terms",
     "rebuild_index",
     "save_entry",

@@ -1,12 +1,12 @@
 """Capability search: one row per capability per reachable agent."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import CharField, Count, Func, QuerySet, Value
+from django.db.models import CharField, Count, Func, Q, QuerySet, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast, StrIndex
 from django.db.models.lookups import GreaterThan
@@ -15,13 +15,14 @@ from capabilities.kinds import discoverable_kinds, kinds
 
 from ..metrics import SEARCH_SECONDS
 from ..models import SearchRow
-from .normalize import parse_terms
+from .normalize import fold, parse_terms, truncate_sort_key
 
+NAME_SORT = "name_asc"
 SORT_COLUMNS = {
-    "name_asc": ("name", "kind", "entry_name", "entry_id", "capability_id"),
+    NAME_SORT: ("name", "kind", "entry_name", "entry_id", "capability_id"),
     "agentName_asc": ("entry_name", "entry_id", "name", "kind", "capability_id"),
 }
-SORTS = [("name_asc", "Capability"), ("agentName_asc", "Agent")]
+SORTS = [(NAME_SORT, "Capability"), ("agentName_asc", "Agent")]
 # The columns to read for the fields of an item.
 ITEM_COLUMNS = {
     "kind": "kind",
@@ -67,7 +68,7 @@ SMALL_RESULT_LIMIT = 1_000
 class SearchQuery:
     q: str = ""
     kind: str = ""
-    sort: str = "name_asc"
+    sort: str = NAME_SORT
 
     @property
     def kinds(self) -> list[str]:
@@ -140,6 +141,26 @@ def count_by_kind(q: str) -> dict[str, int]:
     rows = filter_rows(SearchQuery(q)).order_by().values_list("kind")
     counts = dict(rows.annotate(Count("id")))
     return {kind: counts.get(kind, 0) for kind in discoverable_kinds()}
+
+
+def count_agents(query: SearchQuery, kind: str, names: list[str]) -> dict[str, int]:
+    """Return the number of matching agents for each of these capabilities of a kind.
+
+    All names have the same sort key, so that they are counted with one query.
+    """
+    sort_key, _ = get_sort_key(names[0], kind)
+    rows = filter_rows(replace(query, kind=kind)).filter(name=sort_key)
+    # Names cannot be keywords: they may contain any character.
+    filters = [Q(capability__name=name) for name in names]
+    counts = rows.aggregate(
+        **{f"count_{n}": Count("id", filter=q) for n, q in enumerate(filters)}
+    )
+    return {name: counts[f"count_{n}"] for n, name in enumerate(names)}
+
+
+def get_sort_key(name: str, kind: str) -> tuple[str, str]:
+    """Return the values by which capabilities are sorted first, by `NAME_SORT`."""
+    return truncate_sort_key(fold(name)), kind
 
 
 def is_sorting_faster(query: SearchQuery, total: int, row_count: int) -> bool:

@@ -13,9 +13,10 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django_htmx.jinja import htmx_script
 
-from capabilities.kinds import is_removal_breaking, kinds
+from capabilities.kinds import discoverable_kinds, is_removal_breaking, kinds
 from capabilities.parsers import parsers
 from capabilities.problems import find_url_error
+from capabilities.records import CapabilityRecord
 
 from .. import health
 from ..web import ICONS
@@ -51,6 +52,23 @@ def kind_label(slug: str) -> str:
 def is_breaking(removed: dict[str, str]) -> bool:
     """Return whether clients may depend on a removed capability."""
     return is_removal_breaking(removed["kind"])
+
+
+@register.filter
+def split_technical(
+    capabilities: Iterable[CapabilityRecord],
+) -> list[tuple[str, list[CapabilityRecord]]]:
+    """Return discoverable and technical capabilities, each with a label for people.
+
+    The technical ones are left out if there are none.
+    """
+    discoverable, technical = [], []
+    slugs = discoverable_kinds()
+    for capability in capabilities:
+        rows = discoverable if capability.kind in slugs else technical
+        rows.append(capability)
+    groups = [("Capabilities", discoverable), ("Technical details", technical)]
+    return groups if technical else groups[:1]
 
 
 @register.filter

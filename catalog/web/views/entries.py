@@ -206,7 +206,6 @@ def entry_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
         "tab": "catalog",
         "entry": entry,
         "agent_type": agent_type,
-        "capabilities": capabilities,
         "discoverable": [row for row in capabilities if row.discoverable],
         "technical": [row for row in capabilities if not row.discoverable],
         "connection": get_connection(

@@ -18,12 +18,26 @@ class CapabilityGroup:
     name: str
     rows: list[ResultRow] = field(default_factory=list)
     is_continued: bool = False
+    # The number of agents with the capability, if it was counted.
+    total: int | None = None
+    # Whether further agents may be on other pages, if they were not counted.
+    may_be_cut: bool = False
 
     @property
     def html_id(self) -> str:
         """The ID of the group on the page; the same for every request."""
         key = f"{self.kind}::{self.name}".encode()
         return hashlib.sha256(key).hexdigest()[:16]
+
+    @property
+    def agent_count(self) -> str:
+        """The number of agents in the group, such as "50 of 1,850 agents"."""
+        shown = len(self.rows)
+        if self.total is not None and self.total > shown:
+            return f"{shown:,} of {self.total:,} agents"
+        noun = "agent" if shown == 1 else "agents"
+        note = " on this page" if self.may_be_cut else ""
+        return f"{shown:,} {noun}{note}"
 
     @property
     def description(self) -> str:

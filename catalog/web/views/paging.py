@@ -37,11 +37,11 @@ class Window:
     def with_total(self, total: int) -> "Window":
         return replace(self, total=total)
 
-    def split_items(self, items: list[T]) -> tuple[T | None, list[T]]:
-        """Split off the item before the window, which is fetched along with it."""
-        if self.start == 0:
-            return None, items[: self.size]
-        return (items[0] if items else None), items[1:]
+    def split_items(self, items: list[T]) -> tuple[T | None, list[T], T | None]:
+        """Split off the items before and after the window, fetched along with it."""
+        previous = items.pop(0) if self.start and items else None
+        following = items[self.size] if len(items) > self.size else None
+        return previous, items[: self.size], following
 
     @property
     def start(self) -> int:

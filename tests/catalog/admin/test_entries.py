@@ -32,12 +32,16 @@ def test_admin_index_shows_only_models_that_the_editor_can_change(editor_client)
 
 
 def test_list_shows_provider_status_and_capability_count(editor_client):
-    entry = CatalogEntryFactory(status=Status.OFFLINE, offers=["a2a.skill"])
+    entry = CatalogEntryFactory(
+        status=Status.OFFLINE,
+        offers=["a2a.skill", "a2a.interface", "a2a.interface"],
+    )
     html = editor_client.get(LIST_URL).content.decode()
 
     assert str(entry.agent_type.provider) in html
     assert '<td class="field-status">Offline</td>' in html
     assert '<td class="field-capability_count">1</td>' in html
+    assert '<td class="field-technical_count">2</td>' in html
 
 
 def test_admin_list_query_count_is_independent_of_number_of_entries(editor_client):

@@ -22,6 +22,7 @@ ENTRY_MEMBERS = [
     "declared",
     "provider",
     "capability_count",
+    "technical_count",
     "categories",
     "metadata",
     "validity",

@@ -22,7 +22,8 @@ def test_comparison_contains_entries_features_and_capabilities(viewer_api):
 
     assert [entry["id"] for entry in body["entries"]] == [str(first.pk), str(second.pk)]
     assert body["entries"][0]["only"] == [{"kind": "mcp.tool", "name": "remove"}]
-    assert body["entries"][0]["capability_count"] == 3
+    assert body["entries"][0]["capability_count"] == 2
+    assert body["entries"][0]["technical_count"] == 1
     assert body["common"] == [{"kind": "mcp.tool", "name": "add"}]
     assert {
         "category": "transport",

@@ -51,7 +51,9 @@ def test_entry_is_a_flat_object_with_capabilities_and_definition(viewer_api):
     assert (item["validity"]["from"], item["validity"]["to"]) == (None, None)
     assert (item["categories"], item["metadata"]) == ([], {})
     assert base64.b64decode(item["raw_definition"]) == raw
-    assert item["capability_count"] == len(item["capabilities"])
+    assert item["capability_count"] == len(select_capabilities(item, "a2a.skill"))
+    counts = item["capability_count"], item["technical_count"]
+    assert sum(counts) == len(item["capabilities"]) > item["capability_count"]
 
 
 def test_skill_has_exactly_six_members(viewer_api):
@@ -272,13 +274,17 @@ def test_versions_are_listed_newest_first(viewer_api):
         "current",
         "digest",
         "capability_count",
+        "technical_count",
         "created_on",
         "changes",
     ]
     assert (newest["version"], newest["current"]) == ("2.0.0", True)
     assert (oldest["version"], oldest["current"]) == ("1.0.0", False)
     assert newest["digest"] == entry.agent_type.digest
-    assert newest["capability_count"] == entry.agent_type.capabilities.count()
+    skills = entry.agent_type.capabilities.filter(kind="a2a.skill").count()
+    assert newest["capability_count"] == skills
+    counts = newest["capability_count"], newest["technical_count"]
+    assert sum(counts) == entry.agent_type.capabilities.count() > skills
 
 
 def test_version_lists_its_changes(viewer_api):

@@ -180,7 +180,9 @@ def test_preview_equals_registered_entry(editor_api):
 
     capabilities = preview.pop("capabilities")
     assert preview.items() <= entry.items()
-    assert len(capabilities) == entry["capability_count"]
+    counts = entry["capability_count"], entry["technical_count"]
+    assert len(capabilities) == sum(counts)
+    assert len([row for row in capabilities if row["kind"] == "a2a.skill"]) == counts[0]
     assert all(capability in entry["capabilities"] for capability in capabilities)
 
 

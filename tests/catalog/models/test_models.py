@@ -149,13 +149,13 @@ def test_definition_is_stored_byte_for_byte():
 def test_for_display_fetches_list_data_in_one_query(
     django_assert_num_queries,
 ):
-    CatalogEntryFactory(offers=["a2a.skill", "mcp.tool"])
+    CatalogEntryFactory(offers=["a2a.skill", "mcp.tool", "a2a.interface"])
 
     with django_assert_num_queries(1):
         entry = CatalogEntry.objects.for_display().get()
         assert entry.agent_type.endpoint
         assert entry.agent_type.provider.organization
-        assert entry.capability_count == 2
+        assert (entry.capability_count, entry.technical_count) == (2, 1)
     assert "raw_definition" in entry.agent_type.get_deferred_fields()
 
 

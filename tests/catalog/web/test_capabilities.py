@@ -3,10 +3,13 @@ from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from capabilities.kinds import discoverable_kinds, kinds
-from catalog.models import Status
-from tests.factories import skill
+from catalog.models import Capability, Status
+from catalog.search import rebuild_index
+from tests.factories import CatalogEntryFactory, skill
 from tests.registered_agents import agent_card, mcp_definition, register_agent
 
 pytestmark = pytest.mark.django_db
@@ -201,6 +204,78 @@ def test_group_split_between_pages_is_marked_as_continued(viewer_client):
     assert CONTINUED_NOTE in second.content.decode()
     assert len(both.context["groups"][-1].rows) == 3
     assert CONTINUED_NOTE not in both.content.decode()
+
+
+def build_shared_capabilities(name, agent_count):
+    """Create agents with one capability of the same name each, and index them."""
+    entries = CatalogEntryFactory.create_batch(agent_count, status=Status.ACTIVE)
+    Capability.objects.bulk_create(
+        Capability(agent_type=entry.agent_type, kind="a2a.skill", name=name)
+        for entry in entries
+    )
+    list(rebuild_index())
+
+
+def get_agent_counts(client, query=""):
+    """Return the counts in the headers of the groups, by name."""
+    html = client.get(f"{CAPABILITIES_URL}?{query}").content.decode()
+    names = re.findall(r'class="group-name"[^>]*>([^<]*)<', html)
+    counts = re.findall(r'<span class="count">([^<]*)</span>', html)
+    return dict(zip(names, counts, strict=True))
+
+
+def test_header_of_cut_group_shows_total_t18(viewer_client):
+    build_shared_capabilities("Alpha", 1)
+    build_shared_capabilities("Search", 1_120)
+    build_shared_capabilities("Zulu", 2)
+
+    assert get_agent_counts(viewer_client) == {
+        "Alpha": "1 agent",
+        "Search": "49 of 1,120 agents",
+    }
+    assert get_agent_counts(viewer_client, "page=2") == {"Search": "50 of 1,120 agents"}
+    assert get_agent_counts(viewer_client, "page=23") == {
+        "Search": "21 of 1,120 agents",
+        "Zulu": "2 agents",
+    }
+    assert get_agent_counts(viewer_client, "q=search&page=2") == {
+        "Search": "50 of 1,120 agents"
+    }
+
+
+def test_headers_of_names_that_differ_in_case_show_their_totals(viewer_client):
+    build_shared_capabilities("Search", 40)
+    build_shared_capabilities("search", 30)
+    first, second = (get_agent_counts(viewer_client, f"page={n}") for n in (1, 2))
+
+    for name, total in (("Search", 40), ("search", 30)):
+        shown = [
+            counts[name].split()[0] for counts in (first, second) if name in counts
+        ]
+        assert sum(map(int, shown)) == total
+        texts = [counts[name] for counts in (first, second) if name in counts]
+        assert len(texts) == 1 or all(f"of {total} agents" in text for text in texts)
+
+
+def test_headers_of_list_sorted_by_agent_count_agents_on_the_page(viewer_client):
+    build_shared_capabilities("Search", 60)
+    counts = get_agent_counts(viewer_client, "sort=agentName_asc")
+
+    assert counts == {"Search": "50 agents on this page"}
+
+
+def test_query_count_is_independent_of_cut_groups(viewer_client):
+    def count_queries(query):
+        with CaptureQueriesContext(connection) as queries:
+            viewer_client.get(f"{CAPABILITIES_URL}?{query}")
+        return len(queries)
+
+    build_shared_capabilities("Alpha", 60)
+    uncut = count_queries("shown=100")
+    build_shared_capabilities("Beta", 60)
+
+    assert count_queries("page=1") == count_queries("page=3") == uncut + 1
+    assert count_queries("page=2") == uncut + 2
 
 
 def test_kind_that_becomes_discoverable_is_found_without_reindexing(

@@ -96,7 +96,19 @@ def test_entry_page_links_only_discoverable_capabilities(viewer_client):
     assert 'href="/catalog/capabilities/a2a.skill%3A%3ATranslate%20text"' in html
     assert html.count('href="/catalog/capabilities/') == 1
     assert "transport.streaming" in html
-    assert f"Capabilities ({len(response.context['capabilities'])})" in html
+
+
+def test_pages_count_discoverable_capabilities_t18(viewer_client):
+    entry = register_agent(agent_card("Polyglot", "Translate text"))
+    page = viewer_client.get(f"/catalog/{entry.pk}").content.decode()
+    catalog_page = viewer_client.get("/catalog").content.decode()
+    technical = entry.agent_type.capabilities.exclude(kind="a2a.skill").count()
+
+    assert technical > 0
+    assert "Capabilities (1)" in page
+    assert f"Technical details ({technical})" in page
+    assert '<td class="number" data-label="Capabilities">1</td>' in page
+    assert "<span>1 capability</span>" in catalog_page
 
 
 def test_entry_page_formats_metadata_values_for_people(viewer_client):

@@ -59,7 +59,9 @@ def test_window_grows_up_to_maximum_size():
     assert not Window(size=MAX_SHOWN).can_grow
 
 
-def test_split_items_separates_item_before_window():
-    assert Window(size=2).split_items([1, 2, 3]) == (None, [1, 2])
-    assert Window(page=2, size=2).split_items([1, 2, 3]) == (1, [2, 3])
-    assert Window(page=9).split_items([]) == (None, [])
+def test_split_items_separates_items_before_and_after_window():
+    assert Window(size=2).split_items([1, 2]) == (None, [1, 2], None)
+    assert Window(size=2).split_items([1, 2, 3, 4]) == (None, [1, 2], 3)
+    assert Window(page=2, size=2).split_items([1, 2, 3]) == (1, [2, 3], None)
+    assert Window(page=2, size=2).split_items([1, 2, 3, 4]) == (1, [2, 3], 4)
+    assert Window(page=9).split_items([]) == (None, [], None)

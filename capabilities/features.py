@@ -221,10 +221,15 @@ FEATURE_LABELS |= {"tools.items": "Tools", "multiAgent.subagents": "Sub-agents"}
 AGENT_DEFINED_PREFIXES = (f"{CUSTOM_CATEGORY}.", "identity.metadata.")
 
 
+def is_agent_defined(name: str) -> bool:
+    """Return whether the agents that declare the feature define its name."""
+    return name.startswith(AGENT_DEFINED_PREFIXES)
+
+
 def is_valid_feature_name(name: str) -> bool:
     """Return whether a feature can have this name, in the spelling of AG-UI 1.0."""
     category, _, rest = name.partition(".")
-    if category in CATEGORY_NAMES and not name.startswith(AGENT_DEFINED_PREFIXES):
+    if category in CATEGORY_NAMES and not is_agent_defined(name):
         return name in FEATURE_LABELS
     return bool(rest)
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 from . import front_matter
 from .connections import Connection, Endpoint
 from .documents import decode_utf8, read_document
+from .features import FEATURE_LABELS
 from .health_requests import HealthRequest
 from .interfaces import (
     CapabilityMerger,
@@ -45,6 +46,8 @@ class Parser(ABC):
     presence_policy: PresencePolicy | None = None
     capability_merger: CapabilityMerger | None = None
     endpoint_policy: EndpointPolicy | None = None
+    # Names of features that only this protocol defines.
+    feature_names: tuple[str, ...] = ()
     # Whether definitions may also be YAML or TOML; JSON is always accepted.
     accepts_yaml_and_toml: bool = False
     # The source of entries registered from such definitions; "" for the default.
@@ -107,6 +110,12 @@ parsers: Registry[Parser] = Registry("Protocol")
 def protocol_choices() -> list[tuple[str, str]]:
     """Return choices for model fields; a plain function because migrations name it."""
     return parsers.choices()
+
+
+def list_defined_features() -> list[str]:
+    """Return the names of the features that AG-UI or another protocol defines."""
+    protocol_names = (name for parser in parsers for name in parser.feature_names)
+    return [*FEATURE_LABELS, *protocol_names]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Filters for entries and capabilities, shared by the web pages and the API."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any, cast
 
 from django import forms
@@ -9,14 +11,18 @@ from django.db.models.expressions import OrderBy
 from django_filters import rest_framework as filters
 from django_filters.fields import MultipleChoiceField
 
-from capabilities.features import is_valid_feature_name
+from capabilities.features import (
+    FEATURE_KIND,
+    is_agent_defined,
+    is_valid_feature_name,
+)
 from capabilities.kinds import discoverable_kinds, kind_choices
-from capabilities.parsers import protocol_choices
+from capabilities.parsers import list_defined_features, protocol_choices
 from capabilities.records import CAPABILITY_NAME_LIMIT
 from capabilities.spellings import normalize_feature_name
 
 from . import search
-from .models import CatalogEntry, CatalogEntryQuerySet, Source, Status
+from .models import Capability, CatalogEntry, CatalogEntryQuerySet, Source, Status
 
 ENTRY_ORDERINGS: dict[str, tuple[str | OrderBy, ...]] = {
     "displayName_asc": ("text__name", "id"),
@@ -99,14 +105,41 @@ class FeatureNamesField(forms.Field):
             raise ValidationError(f"May be given at most {FEATURE_LIMIT} times.")
         unknown = next((name for name in names if not is_feature_name(name)), None)
         if unknown is not None:
-            raise ValidationError(f"There is no feature {unknown[:100]!r}.")
+            raise ValidationError(describe_unknown_feature(unknown))
         return [normalize_feature_name(name) for name in names]
 
 
 def is_feature_name(text: str) -> bool:
-    return len(text) <= CAPABILITY_NAME_LIMIT and is_valid_feature_name(
-        normalize_feature_name(text)
-    )
+    """Return whether a feature can have this name, in any spelling."""
+    is_storable = len(text) <= CAPABILITY_NAME_LIMIT and "\0" not in text
+    return is_storable and is_valid_feature_name(normalize_feature_name(text))
+
+
+def find_undeclared_features(names: Iterable[str]) -> list[str]:
+    """Return the names that no protocol defines and no current agent declares.
+
+    Names below `custom` are never returned: agents define them. All names are valid
+    feature names. At most one query is made, none if protocols define all names.
+    """
+    defined = list_defined_features()
+    by_name = {name: normalize_feature_name(name) for name in names}
+    undefined = {
+        name
+        for name in by_name.values()
+        if name not in defined and not is_agent_defined(name)
+    }
+    if not undefined:
+        return []
+    features = Capability.objects.in_use().filter(kind=FEATURE_KIND.slug)
+    declared = features.filter(name__in=undefined).order_by().values_list("name")
+    undefined -= {name for (name,) in declared.distinct()}
+    return [name for name, normalized in by_name.items() if normalized in undefined]
+
+
+def describe_unknown_feature(name: str) -> str:
+    message = f"There is no feature {name[:100]!r}."
+    similar = get_close_matches(name, list_defined_features(), n=1, cutoff=0.8)
+    return f"{message} Did you mean {similar[0]!r}?" if similar else message
 
 
 class FeatureFilter(filters.Filter):
@@ -149,7 +182,8 @@ class CatalogEntryFilterSet(filters.FilterSet):
         label="Declares",
         help_text="Only entries that declare this feature, such as"
         " `transport.streaming`, with a value other than false. May be repeated: every"
-        " feature must match.",
+        " feature must match. Features that neither a protocol defines nor any agent"
+        " declares are rejected.",
     )
     provider = filters.CharFilter(
         field_name="agent_type__provider__organization",
@@ -209,3 +243,15 @@ class CatalogEntryFilterSet(filters.FilterSet):
         self, entries: CatalogEntryQuerySet, name: str, value: str
     ) -> CatalogEntryQuerySet:
         return entries.order_by(*ENTRY_ORDERINGS[value])
+
+
+class StrictEntryFilterSet(CatalogEntryFilterSet):
+    """Also rejects features that no protocol defines and no agent declares."""
+
+    def is_valid(self) -> bool:
+        if not super().is_valid():
+            return False
+        undeclared = find_undeclared_features(self.form.cleaned_data["feature"] or [])
+        if undeclared:
+            self.form.add_error("feature", describe_unknown_feature(undeclared[0]))
+        return not undeclared

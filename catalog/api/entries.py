@@ -20,7 +20,7 @@ from capabilities.parsers import get_media_type, parsers, try_parse
 from capabilities.problems import find_url_error
 
 from .. import registration
-from ..filters import CatalogEntryFilterSet
+from ..filters import StrictEntryFilterSet
 from ..health import History
 from ..ingestion import EntryChanged, IngestOutcome, IngestResult, curate
 from ..models import AgentType, Capability, CatalogEntry, Source, Status
@@ -94,7 +94,7 @@ class CatalogEntryViewSet(
 ):
     queryset = CatalogEntry.objects.for_display()
     serializer_class = EntrySerializer
-    filterset_class = CatalogEntryFilterSet
+    filterset_class = StrictEntryFilterSet
     filter_backends = [StrictFilterBackend]
     permission_by_action = {
         "validate": VIEW_PERMISSION,
@@ -102,7 +102,7 @@ class CatalogEntryViewSet(
         "refresh": CHANGE_PERMISSION,
     }
     parameters_by_action = {
-        "list": (*CatalogEntryFilterSet.base_filters, *StrictPagination.parameters),
+        "list": (*StrictEntryFilterSet.base_filters, *StrictPagination.parameters),
         "validate": ("protocol", "endpoint"),
         "register": ("protocol", "endpoint"),
         "refresh": ("dry_run",),

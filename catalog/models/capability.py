@@ -22,13 +22,18 @@ class CapabilityQuerySet(models.QuerySet["Capability"]):
         declared = self.filter(kind=FEATURE_KIND.slug, name__in=list(names))
         return declared.exclude(properties={"value": False})
 
+    def in_use(self) -> CapabilityQuerySet:
+        """Keep capabilities of the current versions of agents."""
+        return self.filter(agent_type__entry__isnull=False)
+
     def current_offers(self, kind: str, name: str) -> CapabilityQuerySet:
         """Return a capability of each agent that offers it in its current version.
 
         Agents of every status are included. The order is by agent name.
         """
         return (
-            self.filter(kind=kind, name=name, agent_type__entry__isnull=False)
+            self.in_use()
+            .filter(kind=kind, name=name)
             .select_related("agent_type__entry", "agent_type__provider")
             .defer("agent_type__raw_definition")
             .order_by("agent_type__entry__text__name", "agent_type__entry")

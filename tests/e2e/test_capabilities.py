@@ -159,7 +159,7 @@ def test_search_and_pagination_work_without_javascript(long_catalog, open_as):
     expect(page.locator(".group-name").first).to_have_text("Task 45")
     expect(get_group(page, "Task 45")).to_contain_text("continued from previous page")
     expect(get_group(page, "Task 46")).not_to_contain_text("continued")
-    expect(get_group(page, "Task 45").locator(".count")).to_have_text("5 agents")
+    expect(get_group(page, "Task 45").locator(".count")).to_have_text("5 of 10 agents")
     page.get_by_role("link", name="Previous page").click()
     expect(get_group(page, "Task 45")).not_to_contain_text("continued")
 
@@ -178,7 +178,7 @@ def test_load_more_merges_groups_across_pages(long_catalog, open_as):
     page.goto(CAPABILITIES_URL)
     expect_groups(page, 46)
     split = get_group(page, "Task 45")
-    expect(split.locator(".count")).to_have_text("5 agents")
+    expect(split.locator(".count")).to_have_text("5 of 10 agents")
     split.locator("summary").click()
 
     load_more = page.get_by_role("link", name="Load more")

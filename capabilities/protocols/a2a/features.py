@@ -10,10 +10,14 @@ from .records import A2ASkill
 from .security import read_requirements
 
 EXTENDED_CARD = "a2a.extendedAgentCard"
+STATE_TRANSITION_HISTORY = "a2a.stateTransitionHistory"
+SECURITY_REQUIREMENTS = "security.requirements"
+# The features that AG-UI does not define.
+OWN_FEATURE_NAMES = (STATE_TRANSITION_HISTORY, EXTENDED_CARD, SECURITY_REQUIREMENTS)
 FEATURE_NAMES_BY_FLAG = {
     "streaming": "transport.streaming",
     "pushNotifications": "transport.pushNotifications",
-    "stateTransitionHistory": "a2a.stateTransitionHistory",
+    "stateTransitionHistory": STATE_TRANSITION_HISTORY,
     "extendedAgentCard": EXTENDED_CARD,
 }
 # As defined in RFC 6838. Cards also contain modes like "text" and "*/*", which do not
@@ -58,7 +62,7 @@ def read_features(
     documentation = problems.url(document, "documentationUrl")
     declared["identity.documentationUrl"] = documentation or None
     requirements = read_requirements(document, problems, "$")
-    declared["security.requirements"] = requirements or None
+    declared[SECURITY_REQUIREMENTS] = requirements or None
     for name, value in declared.items():
         if value is not None:
             yield AgentFeature(name=name, value=value)

@@ -17,7 +17,12 @@ from ...records import (
     ProviderRecord,
 )
 from .connection import build_connection
-from .features import DefaultModes, read_features, read_media_features
+from .features import (
+    OWN_FEATURE_NAMES,
+    DefaultModes,
+    read_features,
+    read_media_features,
+)
 from .records import KINDS, A2AExtension, A2AInterface, A2ASkill
 from .security import read_requirements, read_schemes, read_signatures
 
@@ -76,6 +81,7 @@ class A2AParser(Parser):
     slug = "a2a"
     label = "A2A"
     well_known_paths = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+    feature_names = OWN_FEATURE_NAMES
     kinds = KINDS
 
     def recognizes(self, document: Document) -> bool:

@@ -73,6 +73,22 @@ SCHEMA_DATE = re.compile(r"/([0-9]{4}-[0-9]{2}-[0-9]{2})/")
 # In cards with this schema (SEP-1649), `version` is that of the card's format.
 CARD_SCHEMA_PART = "/mcp-server-card/"
 TOOLS_SUPPORTED = "tools.supported"
+TRANSPORTS = "mcp.transports"
+# The features that AG-UI does not define: those of the specification.
+SERVER_FEATURE_NAMES = (
+    TRANSPORTS,
+    "mcp.completions",
+    "mcp.experimental",
+    "mcp.extensions",
+    "mcp.logging",
+    "mcp.prompts",
+    "mcp.prompts.listChanged",
+    "mcp.resources",
+    "mcp.resources.listChanged",
+    "mcp.resources.subscribe",
+    "mcp.tasks",
+    "mcp.tools.listChanged",
+)
 # A template variable that was published without being replaced.
 PLACEHOLDER = re.compile(r"\$\{|\{\{|\$[A-Z]")
 # Members with a URL for people, in order of preference.
@@ -87,6 +103,7 @@ class MCPParser(Parser):
         "/.well-known/mcp/server-card.json",
         "/.well-known/mcp.json",
     )
+    feature_names = SERVER_FEATURE_NAMES
     kinds = KINDS
 
     def recognizes(self, document: Document) -> bool:
@@ -308,4 +325,4 @@ def build_transports_feature(
 ) -> Iterator[AgentFeature]:
     types = sorted({transport.type for transport in transports} - {""})
     if types:
-        yield AgentFeature(name="mcp.transports", value=types, path=path)
+        yield AgentFeature(name=TRANSPORTS, value=types, path=path)

@@ -23,6 +23,7 @@ from ...filters import (
     ENTRY_SORTS,
     FEATURE_LIMIT,
     CatalogEntryFilterSet,
+    find_undeclared_features,
     is_feature_name,
 )
 from ...health import History
@@ -91,6 +92,8 @@ def drop_rejected_features(parameters: QueryDict) -> tuple[QueryDict, list[str]]
     """
     names = [name for name in parameters.getlist("feature") if name]
     accepted = [name for name in names if is_feature_name(name)][:FEATURE_LIMIT]
+    undeclared = find_undeclared_features(accepted)
+    accepted = [name for name in accepted if name not in undeclared]
     if accepted == names:
         return parameters, []
     remaining = parameters.copy()

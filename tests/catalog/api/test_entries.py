@@ -5,7 +5,9 @@ import pytest
 
 from catalog import search
 from catalog.models import CatalogEntry, Source, Status
-from tests.factories import CapabilityFactory, CatalogEntryFactory
+from tests.api_errors import assert_error_response
+from tests.factories import AgentTypeFactory, CapabilityFactory, CatalogEntryFactory
+from tests.queries import count_queries
 
 from .entries import CATALOG_URL, ENTRY_MEMBERS, list_names
 
@@ -126,7 +128,8 @@ def three_entries():
         ("kind=&kind=mcp.tool", ["Librarian"]),
         ("feature=transport.streaming", ["Scout"]),
         ("feature=transport.streaming&feature=a2a.extendedAgentCard", ["Scout"]),
-        ("feature=transport.streaming&feature=x.other", []),
+        ("feature=transport.streaming&feature=custom.other", []),
+        ("feature=transport.streaming&feature=mcp.logging", []),
         ("provider=Acme", ["Scout"]),
         ("provider=Acm", []),
         ("category=FIELD+WORK", ["Scout"]),
@@ -266,3 +269,53 @@ def test_search_folds_case_and_matches_special_characters_literally(viewer_api):
     assert list_names(viewer_api, "q=STRASSE+%2550%25_") == []
     assert list_names(viewer_api, "q=STRASSE+50%25_") == ["Straße 50%_off"]
     assert list_names(viewer_api, f"q={longest_query}") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("nope.x", ""),
+        ("reasonning.supported", " Did you mean 'reasoning.supported'?"),
+        ("reasoning.suported", " Did you mean 'reasoning.supported'?"),
+        ("a2a.extendedAgentCards", " Did you mean 'a2a.extendedAgentCard'?"),
+    ],
+)
+def test_unknown_feature_is_rejected_with_suggestion_t17(viewer_api, name, suggestion):
+    response = viewer_api.get(
+        f"{CATALOG_URL}?feature=transport.streaming&feature={name}"
+    )
+
+    body = assert_error_response(response, 400, "INVALID_PARAMETER")
+    assert body["error"] == f"feature: There is no feature {name!r}.{suggestion}"
+    assert body["details"] == {"parameter": "feature"}
+
+
+def test_feature_that_only_an_agent_declares_is_accepted(viewer_api):
+    entry = CatalogEntryFactory()
+    url = f"{CATALOG_URL}?feature=x.other"
+    assert viewer_api.get(url).status_code == 400
+    CapabilityFactory(
+        agent_type=entry.agent_type,
+        kind="agent.feature",
+        name="x.other",
+        properties={"value": True},
+    )
+    assert viewer_api.get(url).json()["total"] == 1
+
+    entry.agent_type = AgentTypeFactory()
+    entry.save()
+    assert viewer_api.get(url).status_code == 400
+
+
+def test_undefined_features_are_looked_up_with_one_query(viewer_api):
+    for name in ("x.one", "x.two"):
+        CapabilityFactory(
+            agent_type=CatalogEntryFactory().agent_type,
+            kind="agent.feature",
+            name=name,
+            properties={"value": True},
+        )
+    defined = count_queries(viewer_api, f"{CATALOG_URL}?feature=tools.supported")
+    url = f"{CATALOG_URL}?feature=x.one&feature=x.two"
+
+    assert count_queries(viewer_api, url) == defined + 1

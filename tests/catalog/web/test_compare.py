@@ -173,6 +173,18 @@ def test_catalog_ignores_unknown_feature_and_shows_message(viewer_client):
     assert message in get_html(response)
 
 
+def test_catalog_shows_message_for_undeclared_feature_t17(viewer_client):
+    entry = CatalogEntryFactory()
+    add_features(entry, x__other=True)
+    response = viewer_client.get("/catalog?feature=nope.x&feature=x.other")
+    with_nul = viewer_client.get("/catalog?feature=nope.%00")
+
+    assert list(response.context["page"]) == list(with_nul.context["page"]) == [entry]
+    assert response.context["rejected_features"] == ["nope.x"]
+    assert "The feature “nope.x” was ignored" in get_html(response)
+    assert with_nul.context["rejected_features"] == ["nope.\0"]
+
+
 def test_selected_feature_shows_number_of_its_agents(viewer_client):
     CatalogEntryFactory()
     CatalogEntryFactory.create_batch(2, offers=["mcp.tool"])

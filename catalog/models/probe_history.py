@@ -103,7 +103,7 @@ class HourlyCount(ProbeCountMixin, models.Model):
     latency_total_ms = models.PositiveBigIntegerField(default=0)
 
     objects = HourlyCountQuerySet.as_manager()
-    counted_fields: ClassVar = ["probes", "failures", "latency_total_ms"]
+    counted_fields: ClassVar[list[str]] = ["probes", "failures", "latency_total_ms"]
 
     class Meta:
         abstract = True
@@ -166,8 +166,8 @@ class HealthHour(HourlyCount):
     up_seconds = models.FloatField(null=True)
     down_seconds = models.FloatField(null=True)
 
-    objects = HealthHourQuerySet.as_manager()
-    counted_fields: ClassVar = [
+    objects: ClassVar[Any] = HealthHourQuerySet.as_manager()
+    counted_fields: ClassVar[list[str]] = [
         *HourlyCount.counted_fields,
         "up_seconds",
         "down_seconds",

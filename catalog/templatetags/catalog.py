@@ -62,7 +62,8 @@ def split_technical(
 
     The technical ones are left out if there are none.
     """
-    discoverable, technical = [], []
+    discoverable: list[CapabilityRecord] = []
+    technical: list[CapabilityRecord] = []
     slugs = discoverable_kinds()
     for capability in capabilities:
         rows = discoverable if capability.kind in slugs else technical

@@ -7,14 +7,15 @@ from .errors import (
     FetchFailed,
     FetchTimeout,
     HostNotFound,
+    HostUnreachable,
     NoDefinitionAtUrl,
+    RequestRefused,
     SessionInterrupted,
     TooBusy,
     UrlNotAllowed,
 )
 from .exchange import open_response, read_health_response
 from .http import (
-    AUTHORIZATION_STATUSES,
     BoundedTransport,
     FetchResult,
     check_url,
@@ -24,6 +25,7 @@ from .http import (
     get_host,
     get_origin,
 )
+from .refusals import AUTHORIZATION_STATUSES, read_refusal
 
 __all__ = [
     "AUTHORIZATION_STATUSES",
@@ -34,7 +36,9 @@ __all__ = [
     "FetchResult",
     "FetchTimeout",
     "HostNotFound",
+    "HostUnreachable",
     "NoDefinitionAtUrl",
+    "RequestRefused",
     "SessionInterrupted",
     "TooBusy",
     "UrlNotAllowed",
@@ -47,4 +51,5 @@ __all__ = [
     "has_disallowed_host",
     "open_response",
     "read_health_response",
+    "read_refusal",
 ]

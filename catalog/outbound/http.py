@@ -18,18 +18,17 @@ from capabilities.problems import find_url_error
 from ..conf import conf
 from .address_guard import resolve_allowed
 from .errors import (
-    AuthorizationRequired,
     FetchFailed,
     FetchTimeout,
     HostNotFound,
+    HostUnreachable,
     NoDefinitionAtUrl,
     UrlNotAllowed,
 )
+from .refusals import AUTHORIZATION_STATUSES, read_refusal
 
 REDIRECT_LIMIT = 3
 NOT_MODIFIED = 304
-# Statuses of a server that requires authorization.
-AUTHORIZATION_STATUSES = (401, 403)
 # Statuses of a server that has nothing at a URL, or nothing for a GET.
 NO_DEFINITION_STATUSES = (400, 404, 405, 406, 410, 501)
 ETAG_LIMIT = 500
@@ -56,7 +55,10 @@ async def fetch(url: str, etag: str = "", authorization: str = "") -> FetchResul
         async with asyncio.timeout(seconds), create_guarded_client() as client:
             return await fetch_with_redirects(client, url, etag, authorization)
     except (TimeoutError, httpx2.TimeoutException) as error:
-        raise FetchTimeout(f"{host} did not respond within {seconds:g} s") from error
+        raise FetchTimeout(
+            f"{host} did not respond within {seconds:g} s",
+            summary=f"Timed out after {seconds:g} s",
+        ) from error
     except (httpx2.InvalidURL, ValueError) as error:
         # httpx2 raises a ValueError for some invalid hosts, also after a redirect.
         raise UrlNotAllowed("The URL is not valid") from error
@@ -65,7 +67,11 @@ async def fetch(url: str, etag: str = "", authorization: str = "") -> FetchResul
         raise FetchFailed(f"{host} did not send a valid HTTP response") from error
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__
-        raise FetchFailed(f"Could not fetch from {host}: {reason}") from error
+        is_unreachable = isinstance(error, httpx2.ConnectError)
+        error_class = HostUnreachable if is_unreachable else FetchFailed
+        raise error_class(
+            f"Could not fetch from {host}: {reason}", summary=reason
+        ) from error
 
 
 def create_guarded_client(
@@ -110,16 +116,20 @@ async def read_response(url: str, response: httpx2.Response) -> FetchResult:
     if sent_etag and status == NOT_MODIFIED:
         return FetchResult(url, b"", sent_etag, not_modified=True)
     if status in AUTHORIZATION_STATUSES:
-        raise AuthorizationRequired(
-            f"{host} returned HTTP {status}: authorization is required"
-        )
+        raise await read_refusal(response.request, response, response.aiter_raw())
     if status != httpx2.codes.OK:
         is_missing = status in NO_DEFINITION_STATUSES
         error_class = NoDefinitionAtUrl if is_missing else FetchFailed
-        raise error_class(f"{host} returned HTTP {status}")
+        raise error_class(
+            f"{host} returned HTTP {status}", status=status, summary=f"HTTP {status}"
+        )
     if response.headers.get("Content-Type", "").startswith("text/event-stream"):
         # It may never end: MCP servers open an event stream for any GET.
-        raise FetchFailed(f"{host} returned an event stream instead of a document")
+        raise FetchFailed(
+            f"{host} returned an event stream instead of a document",
+            status=status,
+            summary=f"{status}, an event stream instead of JSON",
+        )
     body = await read_bounded_body(response, host)
     return FetchResult(url, body, get_etag(response))
 

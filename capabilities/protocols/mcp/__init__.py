@@ -3,6 +3,7 @@
 from .completion import complete_card, is_completed, preserve_introspected
 from .parser import MCPParser
 from .requests import (
+    ENDPOINT_PATHS,
     POST_REJECTED_STATUSES,
     UNKNOWN_SESSION,
     build_initialize_request,
@@ -11,6 +12,7 @@ from .requests import (
 )
 
 __all__ = [
+    "ENDPOINT_PATHS",
     "POST_REJECTED_STATUSES",
     "UNKNOWN_SESSION",
     "MCPParser",

@@ -13,6 +13,8 @@ from ...health_requests import Expectation, HealthRequest, HealthResponse
 # The latest revision, and the last revision in which clients send `initialize`.
 LATEST_REVISION = "2026-07-28"
 INITIALIZE_REVISION = "2025-11-25"
+# Where most servers of a host are, for Streamable HTTP and for HTTP+SSE.
+ENDPOINT_PATHS = ("/mcp", "/sse")
 CLIENT_INFO = {"name": "agentlens", "version": "1"}
 BAD_REQUEST, NOT_FOUND, METHOD_NOT_ALLOWED = 400, 404, 405
 # Statuses with which a server refuses an unknown session ID or an unknown method.

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx2
 
 from capabilities.interfaces import Introspection, Introspector
 from capabilities.problems import Document
 from capabilities.protocols.mcp import (
+    ENDPOINT_PATHS,
     POST_REJECTED_STATUSES,
     complete_card,
     is_completed,
@@ -21,16 +22,17 @@ from capabilities.records import CAPABILITY_LIMIT
 from ...conf import conf
 from ...outbound import (
     AUTHORIZATION_STATUSES,
-    AuthorizationRequired,
     BoundedTransport,
     FetchError,
-    FetchFailed,
     FetchTimeout,
+    HostUnreachable,
     NoDefinitionAtUrl,
+    RequestRefused,
     SessionInterrupted,
     check_url,
     create_guarded_client,
     get_host,
+    read_refusal,
 )
 from .negotiation import (
     CLOSE_TIMEOUT,
@@ -101,10 +103,8 @@ class Trace:
     # The ID of the open session, and the revision that it uses.
     session_id: str = ""
     revision: str = ""
-
-    @property
-    def requires_authorization(self) -> bool:
-        return any(status in AUTHORIZATION_STATUSES for status in self.statuses)
+    # The first response with status 401 or 403.
+    refusal: RequestRefused | None = None
 
     def reset(self) -> None:
         self.result, self.error = None, ""
@@ -118,6 +118,25 @@ class Trace:
         elif error := getattr(message, "error", None):
             self.error = error.message or "no reason given"
         return incoming
+
+
+class RefusalRecorder(BoundedTransport):
+    """A transport that records the first refusal and drops the bodies of refusals."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__()
+        self.trace = trace
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await super().handle_async_request(request)
+        if response.status_code in AUTHORIZATION_STATUSES:
+            stream = cast(httpx2.AsyncByteStream, response.stream)
+            if self.trace.refusal is None:
+                chunks = aiter(stream)
+                self.trace.refusal = await read_refusal(request, response, chunks)
+            await stream.aclose()
+            response.stream = httpx2.ByteStream(b"")
+        return response
 
 
 class RecordingTransport:
@@ -172,6 +191,7 @@ class MCPIntrospector(Introspector):
 
     slug = "mcp"
     label = "MCP"
+    endpoint_paths = ENDPOINT_PATHS
 
     async def introspect(self, url: str, authorization: str = "") -> Introspection:
         return await introspect(url, authorization)
@@ -200,7 +220,8 @@ async def introspect(url: str, authorization: str = "") -> Introspection:
             return description.to_introspection()
     except TimeoutError as error:
         raise FetchTimeout(
-            f"{get_host(url)} did not respond within {seconds:g} s"
+            f"{get_host(url)} did not respond within {seconds:g} s",
+            summary=f"Timed out after {seconds:g} s",
         ) from error
     except Exception as error:
         raise build_fetch_error(url, error, trace) from error
@@ -244,7 +265,8 @@ def create_client(authorization: str, trace: Trace) -> httpx2.AsyncClient:
 
     headers = {"Authorization": authorization} if authorization else {}
     hooks = {"request": [refuse_discover_session], "response": [record_response]}
-    return create_guarded_client(BoundedTransport(), headers=headers, event_hooks=hooks)
+    transport = RefusalRecorder(trace)
+    return create_guarded_client(transport, headers=headers, event_hooks=hooks)
 
 
 async def read_over_transport(
@@ -306,7 +328,7 @@ async def add_list(
         if not is_complete:
             description.truncated.append(name)
     except MCPError:
-        if not trace.error or trace.requires_authorization:
+        if not trace.error or trace.refusal:
             raise
         if name == "resourceTemplates":
             # Declared together with resources, but not every server supports them.
@@ -362,22 +384,28 @@ def build_fetch_error(url: str, error: BaseException, trace: Trace) -> FetchErro
     errors, host = flatten_group(error), get_host(url)
     if fetch_errors := [inner for inner in errors if isinstance(inner, FetchError)]:
         return fetch_errors[0]
-    if trace.requires_authorization:
-        return AuthorizationRequired(f"{host} requires authorization")
+    if trace.refusal:
+        return trace.refusal
     if any(isinstance(inner, httpx2.TimeoutException) for inner in errors):
-        return FetchTimeout(f"{host} did not respond in time")
+        return FetchTimeout(f"{host} did not respond in time", summary="Timed out")
     if trace.has_mcp_result:
-        return SessionInterrupted(
-            f"{host} is an MCP server but ended the session early"
-        )
+        reason = "is an MCP server but ended the session early"
+        return SessionInterrupted(f"{host} {reason}", summary=reason)
     if any(isinstance(inner, httpx2.ConnectError) for inner in errors):
-        return FetchFailed(f"Could not connect to {host}")
-    is_redirected = trace.statuses and trace.statuses[-1] in REDIRECTS
-    if is_redirected:
+        reason = f"Could not connect to {host}"
+        return HostUnreachable(reason, summary="Could not connect")
+    return build_not_found_error(host, trace.statuses)
+
+
+def build_not_found_error(host: str, statuses: list[int]) -> NoDefinitionAtUrl:
+    """Return the error for a server that answered, but not as an MCP server."""
+    status = statuses[-1] if statuses else None
+    if status in REDIRECTS:
         reason = "redirects MCP clients; use the URL it redirects to"
     else:
         reason = "is not an MCP server"
-    return NoDefinitionAtUrl(f"{host} {reason}")
+    summary = f"{reason} (HTTP {status})" if status else reason
+    return NoDefinitionAtUrl(f"{host} {reason}", status=status, summary=summary)
 
 
 def flatten_group(error: BaseException) -> list[BaseException]:

@@ -14,6 +14,7 @@ from catalog.outbound.errors import (
     AuthorizationRequired,
     FetchFailed,
     FetchTimeout,
+    RequestRefused,
     UrlNotAllowed,
 )
 from tests import mcp_servers, servers
@@ -66,14 +67,15 @@ def test_introspection_supports_older_revision(server):
     ("route", "error"),
     [
         (reply(401), AuthorizationRequired),
-        (reply(403), AuthorizationRequired),
+        (reply(403, www_authenticate="Bearer"), AuthorizationRequired),
+        (reply(403), RequestRefused),
         (reply(404), FetchFailed),
         (reply(500), FetchFailed),
         (reply(body=b"<html>", content_type="text/html"), FetchFailed),
         (servers.redirect("http://127.0.0.2:1/mcp"), FetchFailed),
         (servers.gzip_reply(b"{}"), FetchFailed),
     ],
-    ids=["401", "403", "404", "500", "html", "redirect", "gzip"],
+    ids=["401", "403 with challenge", "403", "404", "500", "html", "redirect", "gzip"],
 )
 def test_introspection_failure_raises_matching_error(server, route, error):
     server.routes["/mcp"] = route

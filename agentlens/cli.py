@@ -209,6 +209,12 @@ def probe(once: bool) -> None:
     help="Authorization header, sent only to the origin of the URL. Requires a single"
     " URL. Never stored.",
 )
+@click.option(
+    "--allow-stub",
+    is_flag=True,
+    help="Register agents whose servers require authorization without their"
+    " definitions.",
+)
 @click.option("--warnings", is_flag=True, help="Show warnings about the definitions.")
 def import_(targets: tuple[str, ...], **options: str | bool) -> None:
     """Import definitions from files, folders, URLs and exports (.jsonl)."""

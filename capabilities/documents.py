@@ -41,6 +41,23 @@ def read_json(raw: bytes, problems: Problems) -> Document:
     return check_document(decode_json(text, problems), problems)
 
 
+def describe_other_content(raw: bytes) -> str:
+    """Return what bytes contain that are not meant as a document, such as "HTML".
+
+    Return "" if they look like JSON, YAML or TOML, valid or not.
+    """
+    text = raw[:1000].decode("utf-8-sig", "replace").strip()
+    if not text:
+        return "an empty response"
+    if text.startswith("<"):
+        return (
+            "HTML" if "<html" in text.lower() or "<!doctype" in text.lower() else "XML"
+        )
+    if text.startswith(("{", "[", '"')) or front_matter.is_yaml_or_toml(text):
+        return ""
+    return "text"
+
+
 def check_size(raw: bytes) -> bytes:
     if len(raw) > DOCUMENT_BYTES_LIMIT:
         raise UnreadableDocument(f"is larger than {DOCUMENT_BYTES_LIMIT} bytes")

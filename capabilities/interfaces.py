@@ -69,6 +69,39 @@ class Introspection:
         return self.document | members
 
 
+@dataclass(frozen=True, slots=True)
+class GuardedAgent:
+    """What is known of an agent that gives its definition to authorized callers only.
+
+    The authorization servers and scopes are those of its protected resource metadata.
+    """
+
+    url: str
+    name: str
+    authorization_servers: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+
+    def describe_authorization(self) -> str:
+        """Return what a caller must present, "" if that is not known."""
+        if not self.authorization_servers:
+            return ""
+        servers = ", ".join(self.authorization_servers)
+        scopes = f", scopes {' '.join(self.scopes)}" if self.scopes else ""
+        return f"authorization server {servers}{scopes}"
+
+
+class StubBuilder(ABC):
+    """For agents that can be cataloged before their definition is known."""
+
+    @abstractmethod
+    def build_stub(self, agent: GuardedAgent) -> Document:
+        """Return a document that the protocol's parser accepts."""
+
+    @abstractmethod
+    def is_stub(self, document: Document) -> bool:
+        """Return whether `build_stub` made this document."""
+
+
 class Introspector(ABC):
     """Queries a running agent of one protocol for its complete definition.
 
@@ -78,6 +111,8 @@ class Introspector(ABC):
     # The protocol's slug.
     slug: str
     label: str
+    # Paths where a host may have such agents, in the order to try them.
+    endpoint_paths: tuple[str, ...] = ()
 
     @abstractmethod
     async def introspect(self, url: str, authorization: str = "") -> Introspection:
@@ -99,4 +134,27 @@ class Introspector(ABC):
         """Return the document with what introspection added to the stored one."""
 
 
+class DefinitionExtender(ABC):
+    """Fetches the extended definition that some agents give to authorized callers.
+
+    Registered in `extenders` by the app that has the network code.
+    """
+
+    # The protocol's slug.
+    slug: str
+    label: str
+
+    @abstractmethod
+    def find_url(self, definition: Document) -> str:
+        """Return where the agent serves an extended definition, "" if it has none."""
+
+    @abstractmethod
+    async def fetch(self, definition: Document, authorization: str) -> bytes:
+        """Return the extended definition; raise `catalog.outbound.FetchError`.
+
+        `authorization` is sent to the URL of `find_url` only, and never stored.
+        """
+
+
 introspectors: Registry[Introspector] = Registry("Introspector")
+extenders: Registry[DefinitionExtender] = Registry("Definition extender")

@@ -13,9 +13,12 @@ from .features import FEATURE_LABELS
 from .health_requests import HealthRequest
 from .interfaces import (
     CapabilityMerger,
+    DefinitionExtender,
     EndpointPolicy,
     Introspector,
     PresencePolicy,
+    StubBuilder,
+    extenders,
     introspectors,
 )
 from .kinds import Kind
@@ -42,12 +45,14 @@ class Parser(ABC):
     kinds: tuple[Kind, ...]
     # Paths where hosts publish their definition, in the order to try them.
     well_known_paths: tuple[str, ...] = ()
-    # Optional interfaces, for protocols that need them; see also `introspector`.
+    # Optional interfaces, for protocols that need them; see also `introspector` and
+    # `extender`.
     presence_policy: PresencePolicy | None = None
     capability_merger: CapabilityMerger | None = None
     endpoint_policy: EndpointPolicy | None = None
     # Names of features that only this protocol defines.
     feature_names: tuple[str, ...] = ()
+    stub_builder: StubBuilder | None = None
     # Whether definitions may also be YAML or TOML; JSON is always accepted.
     accepts_yaml_and_toml: bool = False
     # The source of entries registered from such definitions; "" for the default.
@@ -93,6 +98,11 @@ class Parser(ABC):
     def introspector(self) -> Introspector | None:
         """The registered introspector of this protocol, or None if there is none."""
         return introspectors.get(self.slug)
+
+    @property
+    def extender(self) -> DefinitionExtender | None:
+        """The registered extender of this protocol, or None if there is none."""
+        return extenders.get(self.slug)
 
     @property
     def requires_endpoint(self) -> bool:
@@ -224,6 +234,17 @@ def get_connection(raw: bytes, protocol: str, endpoint: str = "") -> Connection:
     if parser is None or record is None:
         return Connection()
     return parser.build_connection(read_document(raw, Problems()), record)
+
+
+def is_stub(raw: bytes, protocol: str) -> bool:
+    """Return whether a stored definition stands for one that is not known yet."""
+    parser = parsers.get(protocol)
+    if parser is None or parser.stub_builder is None:
+        return False
+    try:
+        return parser.stub_builder.is_stub(read_document(raw, Problems()))
+    except UnreadableDocument:
+        return False
 
 
 def can_be_probed(protocol: str, endpoint: str) -> bool:

@@ -7,8 +7,14 @@ from capabilities.documents import DOCUMENT_BYTES_LIMIT, find_text_error, read_j
 from capabilities.parsers import ParseError, protocol_choices
 from capabilities.problems import Problems, UnreadableDocument, find_url_error
 
+from .discovery import FailedSearch, get_failed_search
 from .outbound import FetchError, find_authorization_error
-from .registration import Preview, preview_definition, preview_url
+from .registration import (
+    AlreadyDefined,
+    Preview,
+    preview_definition,
+    preview_url,
+)
 
 
 class AuthorizationField(forms.CharField):
@@ -63,6 +69,9 @@ def get_protocol_field_choices() -> list[tuple[str, str]]:
 
 class RegisterForm(forms.Form):
     """A URL to fetch, a pasted definition, or an uploaded file."""
+
+    # What was tried, after an import from the URL failed.
+    failed_search = FailedSearch()
 
     url = forms.CharField(
         label="URL",
@@ -139,10 +148,11 @@ class RegisterForm(forms.Form):
             )
         return self.cleaned_data
 
-    def preview(self) -> Preview | None:
+    def preview(self, *, allow_stub: bool = False) -> Preview | None:
         """Preview the submitted definition.
 
-        Add an error to the form and return None if it cannot be fetched.
+        Add an error to the form and return None if it cannot be fetched. With
+        `allow_stub`, preview the agent without it if that needs authorization.
         """
         data = self.cleaned_data
         if not data["url"]:
@@ -154,9 +164,12 @@ class RegisterForm(forms.Form):
                 data["protocol"],
                 data["authorization"],
                 data["capabilities_url"],
+                allow_stub,
             )
-        except FetchError as error:
+        except (FetchError, AlreadyDefined) as error:
+            self.failed_search = get_failed_search(error)
             self.add_error("url", f"{error}.")
             return None
         except ParseError as error:
+            self.failed_search = get_failed_search(error)
             return Preview(error.result)

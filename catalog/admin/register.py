@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from ..forms import RegisterForm
 from ..ingestion import IngestOutcome
-from ..registration import PreviewExpired, confirm_preview
+from ..registration import AlreadyDefined, PreviewExpired, confirm_preview
 
 if TYPE_CHECKING:
     from .entries import CatalogEntryAdmin
@@ -28,7 +28,8 @@ def register_view(admin: "CatalogEntryAdmin", request: HttpRequest) -> HttpRespo
         form = RegisterForm(request.POST, request.FILES)
     else:
         form = RegisterForm()
-    preview = form.preview() if form.is_valid() else None
+    allow_stub = "allow_stub" in request.POST
+    preview = form.preview(allow_stub=allow_stub) if form.is_valid() else None
     return render_page(admin, request, {"form": form, "preview": preview})
 
 
@@ -37,8 +38,8 @@ def confirm_registration(
 ) -> HttpResponse:
     try:
         ingest_result, message = confirm_preview(request.POST["signed"])
-    except PreviewExpired:
-        messages.error(request, "The preview has expired. Preview the agent again.")
+    except (PreviewExpired, AlreadyDefined) as error:
+        messages.error(request, f"{error}.")
         return render_page(admin, request, {"form": RegisterForm()})
     entry = ingest_result.entry
     if ingest_result.outcome == IngestOutcome.CREATED:

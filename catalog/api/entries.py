@@ -199,16 +199,21 @@ class CatalogEntryViewSet(
     def import_url(self, request: Request) -> Response:
         """Fetch a definition, or introspect a running agent, and register it.
 
-        Tries the URL, the well-known paths below it, introspection of the running
-        agent, and the well-known paths of its host.
+        Tries the URL, introspection of the running agent, the well-known paths below
+        the URL, and those of its host. If none has a definition, `details.attempts`
+        lists what each answered.
         """
         data = get_validated_data(ImportSerializer(data=request.data))
-        result = registration.import_url(
-            data["url"],
-            data.get("protocol", ""),
-            data.get("authorization", ""),
-            data.get("capabilities_url", ""),
-        )
+        try:
+            result = registration.import_url(
+                data["url"],
+                data.get("protocol", ""),
+                data.get("authorization", ""),
+                data.get("capabilities_url", ""),
+                data.get("allow_stub", False),
+            )
+        except registration.AlreadyDefined as error:
+            raise Conflict(str(error)) from error
         return self.build_response(result)
 
     @extend_schema(

@@ -216,6 +216,12 @@ class ImportSerializer(AuthorizationSerializer):
         help_text="Where an AG-UI agent publishes its capabilities, if not at"
         " `{url}/capabilities`.",
     )
+    allow_stub = serializers.BooleanField(
+        required=False,
+        help_text="If the server requires authorization, register the agent without its"
+        " definition: only its address, and how to get access, as far as the server"
+        " says so.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -12,12 +12,22 @@ class Locations:
     """Candidate URLs: near the agent's URL, and at the root of its host.
 
     `without_endpoint` holds the URLs whose definitions do not contain the agent's
-    endpoint, with the slug of their protocol.
+    endpoint, with the slug of their protocol. `endpoints` are URLs where a host may
+    have a running agent.
     """
 
     candidates: list[str]
     host_root: list[str] = field(default_factory=list)
     without_endpoint: dict[str, str] = field(default_factory=dict)
+    endpoints: list[str] = field(default_factory=list)
+    # Whether the URL is that of a host, without a path.
+    is_host: bool = False
+    # Whether the URL has a path that is usual for running agents.
+    is_endpoint: bool = False
+
+    @property
+    def all_urls(self) -> list[str]:
+        return [*self.candidates, *self.endpoints, *self.host_root]
 
     @classmethod
     def for_agent(cls, url: str, protocol: str) -> "Locations":
@@ -43,7 +53,15 @@ class Locations:
             if parser.requires_endpoint
             for definition_url in parser.definition_urls(url)
         }
-        return cls(candidates, host_root, without_endpoint)
+        paths = get_endpoint_paths(matching)
+        return cls(
+            candidates,
+            host_root,
+            without_endpoint,
+            endpoints=[root + path for path in paths] if is_host else [],
+            is_host=is_host,
+            is_endpoint=parts.path.rstrip("/").endswith(tuple(paths)),
+        )
 
     @classmethod
     def for_single_url(cls, url: str, protocol: str) -> "Locations":
@@ -66,6 +84,17 @@ def get_definition_urls(matching: Iterable[Parser], url: str) -> list[str]:
         for parser in matching
         for definition_url in parser.definition_urls(url)
     ]
+
+
+def get_endpoint_paths(matching: Iterable[Parser]) -> list[str]:
+    """Return the usual paths of the running agents that can be queried."""
+    introspectors = (parser.introspector for parser in matching)
+    return remove_duplicates(
+        path
+        for introspector in introspectors
+        if introspector
+        for path in introspector.endpoint_paths
+    )
 
 
 def remove_duplicates(urls: Iterable[str]) -> list[str]:

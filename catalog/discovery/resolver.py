@@ -1,76 +1,50 @@
 """Fetch and parse an agent's definition without storing anything."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from capabilities.documents import dump_json, read_json
+from capabilities.documents import describe_other_content
 from capabilities.interfaces import Introspector
-from capabilities.parsers import ParseError, Parser, parse, parsers
-from capabilities.problems import Document, Problem, Problems, UnreadableDocument
-from capabilities.records import AgentRecord, is_web_url
+from capabilities.parsers import Parser, is_stub, parse, parsers
 
 from ..conf import conf
-from ..ingestion import Definition, ProbeTiming
 from ..models import CatalogEntry, Source
 from ..outbound import (
     AuthorizationRequired,
     FetchError,
     FetchFailed,
     FetchResult,
-    FetchTimeout,
     NoDefinitionAtUrl,
-    SessionInterrupted,
-    UrlNotAllowed,
     check_url,
     fetch,
-    get_origin,
+    get_host,
 )
+from .attempts import Candidate, find_first, set_attempts
+from .completion import DefinitionCompleter
+from .credentials import OriginCredentials
+from .failures import STUB_REASON, add_hint, add_timeouts, choose_failure
 from .locations import Locations
+from .resolved import ResolvedDefinition, build_resolved, parse_json_or_empty
+from .stubs import find_guarded_servers, resolve_stub
 
-
-@dataclass(frozen=True, slots=True)
-class ResolvedDefinition:
-    """A definition fetched from a URL and the record parsed from it."""
-
-    fetched: FetchResult
-    record: AgentRecord
-    warnings: list[Problem] = field(default_factory=list)
-    # Why it is incomplete, "" if it is complete.
-    incomplete_reason: str = ""
-    # Whether an `Authorization` header was sent to get it.
-    authorized: bool = False
-
-    @property
-    def definition(self) -> Definition:
-        """The definition as it is ingested: imported from its URL."""
-        fetched = self.fetched
-        return Definition(
-            self.record,
-            fetched.body,
-            source=Source.IMPORT,
-            url=fetched.url,
-            etag=fetched.etag,
-            incomplete_reason=self.incomplete_reason,
-            authorized=self.authorized,
-            probe_timing=ProbeTiming.BY_CALLER,
-        )
-
-    def with_incomplete_reason(self, reason: str) -> "ResolvedDefinition":
-        """Return a copy with this reason, also as a warning, or self if it is ""."""
-        if not reason:
-            return self
-        warnings = [Problem("$", reason), *self.warnings]
-        return replace(self, incomplete_reason=reason, warnings=warnings)
+# With these statuses, a server at this URL may only answer requests of its protocol.
+NOT_FOR_GET_STATUSES = (400, 405, 406)
 
 
 def build_resolver_for_url(
-    url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
+    url: str,
+    protocol: str = "",
+    authorization: str = "",
+    capabilities_url: str = "",
+    allow_stub: bool = False,
 ) -> "DefinitionResolver":
     """Return a resolver that tries a URL and where its host publishes definitions.
 
     `capabilities_url` is where the agent publishes its definition, for protocols whose
     definitions do not contain the agent's endpoint. It is fetched instead of the URL.
+    With `allow_stub`, a server that requires authorization is resolved to a stub.
     """
     check_url(url)
     if capabilities_url:
@@ -84,10 +58,9 @@ def build_resolver_for_url(
         locations,
         protocol,
         authorization,
-        cached=get_cached_definitions(
-            [*locations.candidates, *locations.host_root, url]
-        ),
+        cached=get_cached_definitions([*locations.all_urls, url]),
         introspect_first=get_introspector(protocol) is not None,
+        allow_stub=allow_stub,
     )
 
 
@@ -113,9 +86,14 @@ def build_resolver_for_entry(
         )
     agent_type, source_url = entry.agent_type, entry.source_url
     protocol, endpoint = agent_type.protocol, agent_type.endpoint
+    stands_for_unknown = is_stub(agent_type.definition, protocol)
     locations = Locations.for_agent(endpoint, protocol)
-    if source_url:
+    if stands_for_unknown:
+        source_url = ""
+    elif source_url:
         locations = Locations.for_single_url(source_url, protocol)
+    else:
+        locations = replace(locations, endpoints=[])
     introspect_first = (
         source_url in ("", endpoint) and get_introspector(protocol) is not None
     )
@@ -125,9 +103,10 @@ def build_resolver_for_entry(
         protocol,
         authorization,
         trusted_url="" if is_self_describing(protocol) else source_url,
-        cached=get_cached_definitions([*locations.candidates, *locations.host_root]),
+        cached=get_cached_definitions(locations.all_urls),
         introspect_first=introspect_first,
         stored_definition=agent_type.definition if introspect_first else b"",
+        replaces_stub=stands_for_unknown,
     )
 
 
@@ -173,74 +152,86 @@ class DefinitionResolver:
     introspect_first: bool = False
     # The stored definition of an agent that can be introspected.
     stored_definition: bytes = b""
+    # Whether to return a stub if the server requires authorization.
+    allow_stub: bool = False
+    # Whether the definition is to replace a stored stub.
+    replaces_stub: bool = False
 
     async def run(self) -> ResolvedDefinition:
-        """Return the first definition found or raise the most severe failure."""
-        deadline = asyncio.get_running_loop().time() + conf.FETCH_TIMEOUT
-        failures: list[Exception] = []
+        """Return the first definition found or raise the most severe failure.
+
+        The URLs that were tried are attached to the failure.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + conf.FETCH_TIMEOUT
+        tried: list[Candidate] = []
         found = None
         try:
             async with asyncio.timeout_at(deadline):
-                found = await self.find_first(failures)
+                found = await find_first(self.iter_candidates(tried), tried)
         except TimeoutError:
-            failures.append(
-                FetchTimeout(f"No definition was found within {conf.FETCH_TIMEOUT:g} s")
-            )
+            add_timeouts(tried, loop.time())
+        except FetchError as error:
+            set_attempts(error, tried)
+            raise
         if found is None:
-            no_url = FetchFailed("There is no URL to fetch the definition from")
-            raise self.add_hint(max(failures or [no_url], key=severity))
-        completed = await self.complete_card(found, deadline)
+            return await self.resolve_failure(tried, deadline)
+        completer = DefinitionCompleter(self.credentials, self.cached, deadline)
+        completed = await completer.complete(found)
         return replace(completed, authorized=bool(self.authorization))
 
-    def add_hint(self, failure: Exception) -> Exception:
-        """Return the failure with the protocol's hint on what to do about it."""
-        parser = parsers.get(self.protocol)
-        policy = parser.endpoint_policy if parser else None
-        hint = policy.missing_definition_hint if policy else ""
-        is_generic = type(failure) in (FetchFailed, NoDefinitionAtUrl)
-        return FetchFailed(f"{failure}. {hint}") if hint and is_generic else failure
+    @property
+    def credentials(self) -> OriginCredentials:
+        return OriginCredentials(self.authorization, self.trusted_url or self.endpoint)
 
-    async def find_first(self, failures: list[Exception]) -> ResolvedDefinition | None:
-        """Try the candidates in order; start the next when one fails or is slow."""
-        running: list[asyncio.Future[ResolvedDefinition]] = []
-        try:
-            for attempt in self.iter_attempts():
-                running.append(asyncio.ensure_future(attempt))
-                is_first = len(running) == 1
-                delay = conf.FIRST_URL_WAIT if is_first else conf.NEXT_URL_WAIT
-                if found := await wait_for_result(running, failures, delay):
-                    return found
-            while running:
-                if found := await wait_for_result(running, failures):
-                    return found
-        finally:
-            for attempt in running:
-                attempt.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
-        return None
+    async def resolve_failure(
+        self, tried: list[Candidate], deadline: float
+    ) -> ResolvedDefinition:
+        """Return a stub if one is allowed and possible; else raise the failure."""
+        guarded = find_guarded_servers(tried, self.protocol)
+        if guarded and self.allow_stub:
+            return await resolve_stub(guarded, deadline)
+        failure = choose_failure(tried, self.endpoint)
+        if self.replaces_stub and isinstance(failure, AuthorizationRequired):
+            failure = AuthorizationRequired(STUB_REASON, status=failure.status)
+        failure = add_hint(failure, parsers.get(self.protocol))
+        set_attempts(failure, tried, can_be_stub=bool(guarded))
+        raise failure
 
-    def iter_attempts(self) -> Iterator[Awaitable[ResolvedDefinition]]:
-        """Yield attempts: the candidate URLs, introspection, the root of the host.
+    def iter_candidates(self, tried: list[Candidate]) -> Iterator[Candidate]:
+        """Yield the candidates in the order in which to try them.
 
-        With `introspect_first`, introspection comes first.
+        A running agent is queried before URLs below its own are guessed, if it has a
+        path or answers like an agent: some servers keep a session for each request.
         """
-        if self.introspect_first:
-            yield from self.iter_introspections()
-        for url in self.locations.candidates:
-            yield self.fetch_from(url)
-        if not self.protocol:
-            yield from self.iter_introspections()
-        for url in self.locations.host_root:
-            yield self.fetch_from(url)
+        locations = self.locations
+        pending = self.build_introspections()
+        if self.introspect_first or locations.is_endpoint:
+            yield from take_all(pending)
+        for n, url in enumerate(locations.candidates):
+            yield self.build_fetch(url, is_first=not tried)
+            is_own_url = n == 0 and not locations.is_host
+            if is_own_url or answers_like_agent(tried):
+                yield from take_all(pending)
+        yield from take_all(pending)
+        for url in locations.endpoints:
+            yield from self.build_introspections(url)
+        for url in locations.host_root:
+            yield self.build_fetch(url)
+
+    def build_fetch(self, url: str, *, is_first: bool = False) -> Candidate:
+        wait = conf.FIRST_URL_WAIT if is_first else conf.NEXT_URL_WAIT
+        return Candidate(url, partial(self.fetch_from, url), wait)
 
     async def fetch_from(self, url: str) -> ResolvedDefinition:
         """Parse the definition at a URL; use the stored copy if it is not modified."""
         cached = self.cached.get(url)
         without_endpoint = self.locations.without_endpoint
-        authorization = self.get_authorization(url)
+        authorization = self.credentials.get_authorization(url)
         fetched = await fetch(url, cached.etag if cached else "", authorization)
         if cached and fetched.not_modified:
             fetched = cached
+        check_content(fetched)
         protocol = self.protocol or without_endpoint.get(url, "")
         record, warnings = parse(fetched.body, protocol, self.endpoint)
         check_endpoint_requirement(
@@ -249,75 +240,69 @@ class DefinitionResolver:
         )
         return ResolvedDefinition(fetched, record, warnings)
 
-    def iter_introspections(self) -> Iterator[Awaitable[ResolvedDefinition]]:
-        """Yield one attempt for each protocol that supports introspection."""
-        for parser in parsers:
-            introspector = parser.introspector
-            if introspector and self.protocol in ("", parser.slug):
-                yield self.introspect(parser, introspector)
+    def build_introspections(self, url: str = "") -> list[Candidate]:
+        """Return a candidate for each protocol whose running agents can be queried.
+
+        While the agent at the endpoint answers slowly, no URLs below it are tried.
+        """
+        if self.protocol and not self.introspect_first:
+            return []
+        wait = conf.NEXT_URL_WAIT
+        if not url:
+            patience = conf.FETCH_TIMEOUT / 2
+            wait = conf.FIRST_URL_WAIT if self.locations.is_host else patience
+        return [
+            Candidate(
+                url or self.endpoint,
+                partial(self.introspect, parser, introspector, url or self.endpoint),
+                wait,
+                parser.slug,
+            )
+            for parser in parsers
+            if self.protocol in ("", parser.slug)
+            and (introspector := parser.introspector)
+        ]
 
     async def introspect(
-        self, parser: Parser, introspector: Introspector
+        self, parser: Parser, introspector: Introspector, url: str
     ) -> ResolvedDefinition:
-        """Introspect the running agent and return its definition."""
-        introspection = await introspector.introspect(self.endpoint, self.authorization)
-        cached = self.cached.get(self.endpoint)
+        """Introspect the running agent at a URL and return its definition."""
+        introspection = await introspector.introspect(url, self.authorization)
+        cached = self.cached.get(url)
         earlier = parse_json_or_empty(
             self.stored_definition or (cached.body if cached else b"")
         )
         document = introspection.merge_with(earlier)
         if self.stored_definition:
             document = introspector.complete(earlier, document)
-        fetched = FetchResult(self.endpoint, b"")
+        fetched = FetchResult(url, b"")
         reason = introspection.incomplete_reason
         return build_resolved(document, fetched, parser, reason)
 
-    async def complete_card(
-        self, found: ResolvedDefinition, deadline: float
-    ) -> ResolvedDefinition:
-        """Complete a card by introspecting its running agent, if possible."""
-        parser = parsers.get(found.record.protocol)
-        introspector = parser.introspector if parser else None
-        endpoint = found.record.endpoint
-        is_introspected = found.fetched.url == endpoint
-        if (
-            parser is None
-            or introspector is None
-            or is_introspected
-            or not is_web_url(endpoint)
-        ):
-            return found
-        earlier = self.get_earlier_introspection(found, introspector)
-        try:
-            async with asyncio.timeout_at(deadline):
-                introspection = await introspector.introspect(
-                    endpoint, self.get_authorization(endpoint)
-                )
-        except FetchError as error:
-            reason = describe_failure(error)
-        except TimeoutError:
-            reason = "the server did not respond in time"
-        else:
-            document = introspection.merge_with(earlier)
-            reason = introspection.incomplete_reason
-            return build_completed(found, document, parser, reason)
-        if earlier:
-            reason = f"{reason}: only its card was read again"
-            return build_completed(found, earlier, parser, reason)
-        return found.with_incomplete_reason(f"{reason}: only its card was read")
 
-    def get_authorization(self, url: str) -> str:
-        """Return the authorization if the URL has the origin it was given for."""
-        trusted_origin = get_origin(self.trusted_url or self.endpoint)
-        return self.authorization if get_origin(url) == trusted_origin else ""
+def take_all(candidates: list[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates and remove them from the list."""
+    while candidates:
+        yield candidates.pop(0)
 
-    def get_earlier_introspection(
-        self, found: ResolvedDefinition, introspector: Introspector
-    ) -> Document:
-        """Return the stored definition if it contains introspected members, else {}."""
-        cached = self.cached.get(found.fetched.url)
-        document = parse_json_or_empty(cached.body if cached else b"")
-        return document if introspector.is_completed(document) else {}
+
+def answers_like_agent(tried: list[Candidate]) -> bool:
+    """Return whether a server refused a GET but may answer in its own protocol."""
+    failures = [candidate.failure for candidate in tried if not candidate.protocol]
+    return any(
+        isinstance(failure, FetchFailed) and failure.status in NOT_FOR_GET_STATUSES
+        for failure in failures
+    )
+
+
+def check_content(fetched: FetchResult) -> None:
+    """Raise NoDefinitionAtUrl for a page or text that is not meant as a definition."""
+    if content := describe_other_content(fetched.body):
+        raise NoDefinitionAtUrl(
+            f"{get_host(fetched.url)} returned {content} instead of a definition",
+            status=200,
+            summary=f"200, {content} instead of JSON",
+        )
 
 
 def check_endpoint_requirement(
@@ -339,83 +324,3 @@ def check_endpoint_requirement(
         f"{parser.label} definitions contain the agent's endpoint: omit the"
         " capabilities URL"
     )
-
-
-def describe_failure(error: FetchError) -> str:
-    """Return why a running agent could not be introspected."""
-    if isinstance(error, AuthorizationRequired):
-        return "the server requires authorization"
-    return f"the server could not be introspected ({error})"
-
-
-async def wait_for_result(
-    running: list[asyncio.Future[ResolvedDefinition]],
-    failures: list[Exception],
-    delay: float | None = None,
-) -> ResolvedDefinition | None:
-    """Wait for an attempt to finish, at most `delay` seconds; return its result.
-
-    Return None if no attempt finished, or if those that finished failed. Remove
-    finished attempts from `running` and add their errors to `failures`. Raise an error
-    at once if it is unexpected or makes other attempts pointless.
-    """
-    await asyncio.wait(running, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
-    done = [attempt for attempt in running if attempt.done()]
-    running[:] = [attempt for attempt in running if not attempt.done()]
-    results = await asyncio.gather(*done, return_exceptions=True)
-    for result in results:
-        if isinstance(result, FetchError | ParseError) and not is_final(result):
-            failures.append(result)
-        elif isinstance(result, BaseException):
-            raise result
-    resolved = (result for result in results if isinstance(result, ResolvedDefinition))
-    return next(resolved, None)
-
-
-def is_final(failure: Exception) -> bool:
-    """Return whether trying other candidates is pointless."""
-    return isinstance(failure, UrlNotAllowed)
-
-
-def parse_json_or_empty(raw: bytes) -> Document:
-    try:
-        return read_json(raw, Problems())
-    except UnreadableDocument:
-        return {}
-
-
-def build_completed(
-    card: ResolvedDefinition,
-    introspected: Document,
-    parser: Parser,
-    incomplete_reason: str,
-) -> ResolvedDefinition:
-    """Return the card, completed with what introspection returned."""
-    introspector = parser.introspector
-    if introspector is None:
-        return card
-    published = read_json(card.fetched.body, Problems())
-    document = introspector.complete(published, introspected)
-    return build_resolved(document, card.fetched, parser, incomplete_reason)
-
-
-def build_resolved(
-    document: Document, fetched: FetchResult, parser: Parser, incomplete_reason: str
-) -> ResolvedDefinition:
-    """Return a document combined from several responses as if it had been fetched."""
-    raw = dump_json(document)
-    record, warnings = parse(raw, parser.slug)
-    found = ResolvedDefinition(replace(fetched, body=raw), record, warnings)
-    return found.with_incomplete_reason(incomplete_reason)
-
-
-def severity(error: Exception) -> int:
-    """Return how informative a failure is: an invalid card ranks highest.
-
-    A URL without a definition ranks lowest, because others are usually tried too.
-    """
-    if isinstance(error, ParseError):
-        return 3 + bool(error.result.protocol) + bool(error.result.record)
-    if isinstance(error, AuthorizationRequired | SessionInterrupted):
-        return 2
-    return 0 if isinstance(error, NoDefinitionAtUrl) else 1

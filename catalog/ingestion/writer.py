@@ -27,6 +27,7 @@ from ..models import (
 from ..search import save_entry, save_seen
 from .definition import Definition, ProbeTiming
 from .diff import CapabilityChanges, diff_capabilities, get_content, index_capabilities
+from .stubs import AgentAlreadyKnown, move_stub
 
 # Concurrent writers violate a unique constraint at most a few times: afterwards the
 # rows exist.
@@ -89,6 +90,8 @@ def upsert_entry(definition: Definition) -> IngestResult:
     record = definition.record
     key = compute_agent_key(record.protocol, record.endpoint)
     lock_agent(key)
+    if definition.refreshed_entry is not None:
+        move_refreshed_stub(definition.refreshed_entry, record)
     # No select_related: after waiting for the lock, PostgreSQL would look for the new
     # row's agent type in the old snapshot and return no entry at all.
     entry = CatalogEntry.objects.select_for_update().filter(agent_key=key).first()
@@ -111,6 +114,17 @@ def upsert_entry(definition: Definition) -> IngestResult:
     ):
         raise EntryChanged("The agent was registered or refreshed in the meantime")
     return update_entry(entry, definition)
+
+
+def move_refreshed_stub(entry: CatalogEntry, record: AgentRecord) -> None:
+    """Give a stub being refreshed its identity; raise EntryChanged if it is taken."""
+    try:
+        move_stub(entry, record)
+    except AgentAlreadyKnown as error:
+        raise EntryChanged(
+            f"The catalog already has this agent ({record.endpoint}) as another entry:"
+            " delete this one"
+        ) from error
 
 
 def check_entry_is_current(entry: CatalogEntry | None, definition: Definition) -> None:

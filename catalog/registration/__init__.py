@@ -20,6 +20,7 @@ from .preview import (
 from .refresh import refresh_due_entries
 from .service import (
     CANNOT_BE_PROBED,
+    AlreadyDefined,
     NotRefreshable,
     dry_run_refresh,
     import_url,
@@ -30,6 +31,7 @@ from .service import (
 
 __all__ = [
     "CANNOT_BE_PROBED",
+    "AlreadyDefined",
     "ImportFailed",
     "ImportItem",
     "ImportPlan",

@@ -13,7 +13,13 @@ from ..discovery import ResolvedDefinition
 from ..ingestion import IngestOutcome, IngestResult, preview_ingest
 from ..models import CatalogEntry
 from ..outbound import FetchResult
-from .service import import_resolved, register, resolve_refresh, resolve_url
+from .service import (
+    check_stub_is_needed,
+    import_resolved,
+    register,
+    resolve_refresh,
+    resolve_url,
+)
 
 SALT = "catalog.review"
 # Seconds for which a preview can be confirmed.
@@ -27,6 +33,9 @@ CONFIRMATIONS = {
 
 class PreviewExpired(Exception):
     """The signed preview is invalid or too old."""
+
+    def __init__(self) -> None:
+        super().__init__("The preview has expired. Preview the agent again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +132,15 @@ def preview_definition(raw: bytes, protocol: str = "", endpoint: str = "") -> Pr
 
 
 def preview_url(
-    url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
+    url: str,
+    protocol: str = "",
+    authorization: str = "",
+    capabilities_url: str = "",
+    allow_stub: bool = False,
 ) -> Preview:
-    """Return what importing a URL would store."""
-    resolved = resolve_url(url, protocol, authorization, capabilities_url)
+    """Return what importing a URL would store; raise AlreadyDefined as an import."""
+    resolved = resolve_url(url, protocol, authorization, capabilities_url, allow_stub)
+    check_stub_is_needed(resolved)
     return build_preview(PendingDefinition.from_resolved(resolved))
 
 

@@ -14,7 +14,7 @@ from asgiref.sync import async_to_sync
 from django.db.models import Q
 from django.utils import timezone
 
-from capabilities.parsers import get_source, parse
+from capabilities.parsers import get_source, is_stub, parse
 
 from ..conf import conf
 from ..discovery import (
@@ -46,6 +46,10 @@ thread_state = threading.local()
 
 class NotRefreshable(Exception):
     """The definition of an entry cannot be fetched again from its source."""
+
+
+class AlreadyDefined(Exception):
+    """The agent is in the catalog with its definition, so it cannot become a stub."""
 
 
 @cache
@@ -106,25 +110,52 @@ def register(
 
 
 def import_url(
-    url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
+    url: str,
+    protocol: str = "",
+    authorization: str = "",
+    capabilities_url: str = "",
+    allow_stub: bool = False,
 ) -> IngestResult:
     """Register the definition at a URL or at the well-known paths of its host.
 
     `authorization` is sent once and never stored. `capabilities_url` is where an agent
-    declares its capabilities, if its definition is not at its own URL.
+    declares its capabilities, if its definition is not at its own URL. With
+    `allow_stub`, an agent whose server requires authorization is registered without
+    its definition.
     """
     with fetch_slot():
         return import_resolved(
-            resolve_url(url, protocol, authorization, capabilities_url)
+            resolve_url(url, protocol, authorization, capabilities_url, allow_stub)
         )
 
 
 def resolve_url(
-    url: str, protocol: str = "", authorization: str = "", capabilities_url: str = ""
+    url: str,
+    protocol: str = "",
+    authorization: str = "",
+    capabilities_url: str = "",
+    allow_stub: bool = False,
 ) -> ResolvedDefinition:
     """Return the definition that an import would register, without storing it."""
-    resolver = build_resolver_for_url(url, protocol, authorization, capabilities_url)
+    resolver = build_resolver_for_url(
+        url, protocol, authorization, capabilities_url, allow_stub
+    )
     return run_in_fetch_slot(resolver.run)
+
+
+def check_stub_is_needed(resolved: ResolvedDefinition) -> None:
+    """Raise AlreadyDefined if a stub would replace a stored definition."""
+    record = resolved.record
+    if not is_stub(resolved.fetched.body, record.protocol):
+        return
+    key = compute_agent_key(record.protocol, record.endpoint)
+    entries = CatalogEntry.objects.select_related("agent_type")
+    entry = entries.filter(agent_key=key).first()
+    if entry and not is_stub(entry.agent_type.definition, record.protocol):
+        raise AlreadyDefined(
+            "This agent is already in the catalog with its definition: refresh it with"
+            " an Authorization header"
+        )
 
 
 def import_resolved(
@@ -137,6 +168,8 @@ def import_resolved(
     definition = resolved.definition
     if refreshed_entry is not None:
         definition = definition.as_refresh_of(refreshed_entry)
+    else:
+        check_stub_is_needed(resolved)
     result = replace(ingest(definition), warnings=resolved.warnings)
     try:
         probe_now(result.entry)
@@ -174,8 +207,13 @@ def resolve_refresh(entry: CatalogEntry, authorization: str = "") -> ResolvedDef
 
 
 def check_same_agent(entry: CatalogEntry, resolved: ResolvedDefinition) -> None:
-    """Raise NotRefreshable if the definition is of another agent than the entry."""
-    record = resolved.record
+    """Raise NotRefreshable if the definition is of another agent than the entry.
+
+    A stub may become any agent of its host: only then is its endpoint known.
+    """
+    record, agent_type = resolved.record, entry.agent_type
+    if is_stub(agent_type.definition, agent_type.protocol):
+        return
     if compute_agent_key(record.protocol, record.endpoint) != entry.agent_key:
         raise NotRefreshable(
             f"The URL now publishes another agent ({record.endpoint}):"

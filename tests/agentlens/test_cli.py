@@ -361,6 +361,27 @@ def test_import_mcp_server_without_authorization_warns_about_missing_tools(
     )
 
 
+def test_import_of_site_without_agent_prints_every_attempt_t16(protected_server):
+    protected_server.routes.clear()
+    result = run_cli("import", protected_server.url("/nothing"))
+
+    lines = result.stderr.splitlines()
+    assert result.exit_code == 1
+    assert "No agent definition found at 127.0.0.1: " in lines[0]
+    assert f"  GET {protected_server.url('/nothing')}: HTTP 404" in lines
+
+
+def test_import_of_guarded_server_with_allow_stub(protected_server):
+    protected_server.routes.pop("/.well-known/mcp.json")
+    url = protected_server.url("/mcp")
+    rejected = run_cli("import", url)
+    accepted = run_cli("import", url, "--allow-stub")
+
+    assert f"  MCP {url}: HTTP 401, requires authorization" in rejected.stderr
+    assert (rejected.exit_code, accepted.exit_code) == (1, 0)
+    assert "only its address is known" in accepted.stderr
+
+
 def test_import_mcp_server_with_authorization_reads_tools(protected_server):
     authorization = ("--authorization", "Bearer sesame")
     result = run_cli("import", protected_server.url("/mcp"), *authorization)

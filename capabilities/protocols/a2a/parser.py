@@ -25,6 +25,7 @@ from .features import (
 )
 from .records import KINDS, A2AExtension, A2AInterface, A2ASkill
 from .security import read_requirements, read_schemes, read_signatures
+from .stub import STUB_MEMBER, A2AStubBuilder
 
 AGENT_CARD_MEMBERS = {
     "additionalInterfaces",
@@ -83,6 +84,7 @@ class A2AParser(Parser):
     well_known_paths = ("/.well-known/agent-card.json", "/.well-known/agent.json")
     feature_names = OWN_FEATURE_NAMES
     kinds = KINDS
+    stub_builder = A2AStubBuilder()
 
     def recognizes(self, document: Document) -> bool:
         if "supportedInterfaces" in document:
@@ -118,7 +120,7 @@ class A2AParser(Parser):
         return build_connection(record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
-        problems.warn_unknown(document, AGENT_CARD_MEMBERS)
+        problems.warn_unknown(document, AGENT_CARD_MEMBERS | {STUB_MEMBER})
         warn_missing(document, REQUIRED_CARD_MEMBERS, problems)
         interfaces = read_interfaces(document, problems)
         declared_capabilities = problems.object(document, "capabilities")

@@ -2,6 +2,7 @@
 
 from ...problems import Document
 from .registry_response import unwrap_server
+from .stub import is_stub
 
 LIST_MEMBERS = ("tools", "resources", "resourceTemplates", "prompts")
 # Members for which the answer of the running server takes precedence.
@@ -17,7 +18,12 @@ COMPLETED_KEY = "agentlens/introspected"
 
 
 def complete_card(card: Document, answer: Document) -> Document:
-    """Return the card with the introspected members taken from the answer."""
+    """Return the card with the introspected members taken from the answer.
+
+    A stub has nothing to keep.
+    """
+    if is_stub(card):
+        return answer
     server, path = unwrap_server(card)
     declared = {key: server[key] for key in server if key not in INTROSPECTED_MEMBERS}
     if declared.keys() <= {"url"}:

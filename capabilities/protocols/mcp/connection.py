@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ...connections import Connection, Endpoint
 from ...problems import Document, Problems
 from ...records import AgentRecord, is_web_url
+from .stub import describe_stub_credentials
 
 # The command that runs a package of each registry, without the package's name.
 RUN_COMMANDS = {
@@ -24,7 +25,10 @@ def build_connection(document: Document, record: AgentRecord) -> Connection:
         protocol, server = "MCP over stdio", find_command(document)
     return Connection(
         endpoints=[Endpoint(record.endpoint, protocol)],
-        credentials=list(iter_header_descriptions(document)),
+        credentials=[
+            *describe_stub_credentials(document),
+            *iter_header_descriptions(document),
+        ],
         snippet_title="Client configuration",
         snippet=build_client_configuration(record, server) if server else "",
     )

@@ -23,6 +23,7 @@ from .records import KINDS
 from .registry_response import LocatedObject, unwrap_server
 from .requests import build_health_requests
 from .server_json_rules import find_server_json_problems, is_server_json
+from .stub import MCPStubBuilder
 from .transports import (
     Transport,
     read_endpoint,
@@ -105,6 +106,7 @@ class MCPParser(Parser):
     )
     feature_names = SERVER_FEATURE_NAMES
     kinds = KINDS
+    stub_builder = MCPStubBuilder()
 
     def recognizes(self, document: Document) -> bool:
         return is_server(unwrap_server(document).members)

@@ -15,6 +15,7 @@ from rest_framework.views import set_rollback
 
 from capabilities.parsers import ParseError, ProtocolNotDetected
 
+from ...discovery import get_failed_search
 from ...models import CatalogEntry
 from ...outbound import FetchError, FetchFailed, FetchTimeout, TooBusy, UrlNotAllowed
 from .errors import APIError, EntryNotFound
@@ -110,7 +111,7 @@ def describe_error(error: Exception) -> ErrorDescription | None:
     for error_class in type(error).__mro__:
         if error_class in FETCH_ERRORS:
             status, code = FETCH_ERRORS[error_class]
-            return ErrorDescription(status, str(error), code)
+            return ErrorDescription(status, str(error), code, build_details(error))
     error = to_api_exception(error)
     if isinstance(error, APIError):
         return ErrorDescription(
@@ -151,8 +152,18 @@ def describe_parse_error(error: ParseError) -> ErrorDescription:
         "protocol": result.protocol,
         "errors": [asdict(problem) for problem in result.errors],
         "warnings": [asdict(problem) for problem in result.warnings],
+        **build_details(error),
     }
     return ErrorDescription(422, str(error), code, details)
+
+
+def build_details(error: Exception) -> JSONObject:
+    """Return what was tried before an import or refresh failed, if anything."""
+    search = get_failed_search(error)
+    if not search.attempts:
+        return {}
+    attempts = [asdict(attempt) for attempt in search.attempts]
+    return {"attempts": attempts, "can_be_stub": search.can_be_stub}
 
 
 def get_message(error: exceptions.APIException) -> str:

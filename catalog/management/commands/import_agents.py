@@ -9,10 +9,12 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from capabilities.parsers import ParseError, parsers
+from catalog.discovery import get_failed_search
 from catalog.ingestion import IngestResult
 from catalog.models import Source
 from catalog.outbound import FetchError, find_authorization_error
 from catalog.registration import (
+    AlreadyDefined,
     ImportFailed,
     ImportItem,
     ImportPlan,
@@ -26,7 +28,7 @@ from catalog.registration import (
 from ..progress import progress_bar
 
 URL_PATTERN = re.compile(r"[A-Za-z][\w+.-]*://")
-IMPORT_ERRORS = (FetchError, ImportFailed, InvalidExportLine)
+IMPORT_ERRORS = (AlreadyDefined, FetchError, ImportFailed, InvalidExportLine)
 # The number of skipped files that are named for each reason.
 NAMED_FILES_LIMIT = 5
 
@@ -65,6 +67,12 @@ class Command(BaseCommand):
             " single URL. Never stored.",
         )
         parser.add_argument(
+            "--allow-stub",
+            action="store_true",
+            help="Register agents whose servers require authorization without their"
+            " definitions.",
+        )
+        parser.add_argument(
             "--warnings",
             action="store_true",
             help="Show warnings about the definitions.",
@@ -81,6 +89,7 @@ class Command(BaseCommand):
             endpoint=options["endpoint"],
             capabilities_url=options["capabilities_url"],
             authorization=options["authorization"],
+            allow_stub=options["allow_stub"],
         )
         results: Counter[str] = Counter()
         lines: list[str] = []
@@ -103,25 +112,25 @@ def build_plan(
     protocol: str,
     *,
     endpoint: str,
-    capabilities_url: str,
-    authorization: str,
+    **url_options: Any,
 ) -> ImportPlan:
     """Return what to import from all targets, URLs first.
+
+    `url_options` are those of `import_url`.
 
     Raise UsageError for an option that is invalid or does not fit the targets.
     """
     urls = [target for target in targets if URL_PATTERN.match(target)]
     paths = [Path(target) for target in targets if target not in urls]
-    if (authorization or capabilities_url) and len(urls) > 1:
+    authorization = url_options["authorization"]
+    if (authorization or url_options["capabilities_url"]) and len(urls) > 1:
         raise UsageError(
             "--authorization and --capabilities-url can be used with one URL only"
         )
     if error := find_authorization_error(authorization):
         raise UsageError(f"--authorization {error}")
     url_items = [
-        ImportItem(
-            url, partial(import_url, url, protocol, authorization, capabilities_url)
-        )
+        ImportItem(url, partial(import_url, url, protocol, **url_options))
         for url in urls
     ]
     if endpoint:
@@ -165,10 +174,11 @@ def import_item(
         messages = [
             f"{problem.path} {problem.message}" for problem in error.result.errors
         ]
+        messages += list_attempts(error)
     except ValidationError as error:
         messages = list(iter_validation_messages(error))
     except IMPORT_ERRORS as error:
-        messages = [str(error)]
+        messages = [str(error), *list_attempts(error)]
     except OSError as error:
         messages = [error.strerror or str(error)]
     else:
@@ -180,6 +190,11 @@ def import_item(
         ]
     results["rejected"] += 1
     return [f"{item.name}: " + "\n  ".join(messages)]
+
+
+def list_attempts(error: Exception) -> list[str]:
+    """Return a line for each URL that was tried before an import failed."""
+    return [str(attempt) for attempt in get_failed_search(error).attempts]
 
 
 def iter_validation_messages(error: ValidationError) -> Iterator[str]:

@@ -12,11 +12,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from capabilities.parsers import ParseError
 
+from ...discovery import get_failed_search
 from ...forms import RefreshForm
 from ...health import ProbeOutcome
 from ...ingestion import EntryChanged, IngestOutcome
 from ...models import CatalogEntry
-from ...outbound import AuthorizationRequired, FetchError
+from ...outbound import AuthorizationRequired, FetchError, TooBusy
 from ...registration import (
     CANNOT_BE_PROBED,
     NotRefreshable,
@@ -88,7 +89,7 @@ def entry_refresh(request: HttpRequest, pk: UUID) -> HttpResponseBase:
     try:
         if form.is_valid():
             context |= build_refresh_context(entry, form.cleaned_data["authorization"])
-    except (FetchError, NotRefreshable, EntryChanged) as error:
+    except (TooBusy, NotRefreshable, EntryChanged) as error:
         messages.error(request, f"Refresh failed: {error}.")
         return redirect("catalog:entry_detail", entry.pk)
     if context.get("is_unchanged"):
@@ -105,10 +106,19 @@ def build_refresh_context(entry: CatalogEntry, authorization: str) -> dict[str, 
     try:
         preview = preview_refresh(entry, authorization)
     except AuthorizationRequired as error:
-        return {"error": str(error)}
+        return {"error": str(error), "failed_search": get_failed_search(error)}
+    except TooBusy:
+        raise
+    except FetchError as error:
+        message = f"Refresh failed: {error}"
+        return {"error": message, "failed_search": get_failed_search(error)}
     except ParseError as error:
         message = "Refresh failed: the published definition is invalid"
-        return {"error": message, "parse_result": error.result}
+        return {
+            "error": message,
+            "failed_search": get_failed_search(error),
+            "parse_result": error.result,
+        }
     is_unchanged = preview.ingest_result.outcome == IngestOutcome.UNCHANGED
     if is_unchanged:
         confirm_preview(preview.signed, entry)

@@ -4,7 +4,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from ...forms import RegisterForm
-from ...registration import PreviewExpired, confirm_preview
+from ...registration import AlreadyDefined, PreviewExpired, confirm_preview
 from ..access import require_add_permission
 
 
@@ -18,7 +18,8 @@ def register(request: HttpRequest) -> HttpResponse:
         form = RegisterForm(request.POST, request.FILES)
     else:
         form = RegisterForm()
-    preview = form.preview() if form.is_valid() else None
+    allow_stub = "allow_stub" in request.POST
+    preview = form.preview(allow_stub=allow_stub) if form.is_valid() else None
     context = {"tab": "catalog", "form": form, "preview": preview}
     return render(request, "catalog/register.html", context)
 
@@ -26,8 +27,8 @@ def register(request: HttpRequest) -> HttpResponse:
 def confirm_registration(request: HttpRequest) -> HttpResponse:
     try:
         ingest_result, message = confirm_preview(request.POST["signed"])
-    except PreviewExpired:
-        messages.error(request, "The preview has expired. Preview the agent again.")
+    except (PreviewExpired, AlreadyDefined) as error:
+        messages.error(request, f"{error}.")
         return redirect("catalog:register")
     messages.success(request, message)
     return redirect("catalog:entry_detail", ingest_result.entry.pk)

@@ -98,6 +98,21 @@ def test_admin_register_form_rejects_private_url(editor_client):
     )
 
 
+def test_admin_page_lists_what_each_url_answered_and_offers_a_stub_t16(
+    editor_client, card_server
+):
+    card_server.routes["/mcp"] = reply(401)
+    form = {"url": card_server.url("/mcp")}
+    html = editor_client.post(REGISTER_URL, form).content.decode()
+    assert f"<code>{card_server.url('/mcp')}</code>" in html
+    assert "Register without its definition" in html
+
+    response = editor_client.post(REGISTER_URL, form | {"allow_stub": "true"})
+    form = {"signed": response.context["preview"].signed}
+    editor_client.post(REGISTER_URL, form)
+    assert CatalogEntry.objects.get().agent_type.endpoint == card_server.url("/mcp")
+
+
 def test_forged_admin_preview_is_not_registered(editor_client):
     response = editor_client.post(REGISTER_URL, {"signed": "forged"})
 

@@ -111,6 +111,7 @@ def test_import_rejects_redirect_to_private_address(editor_api, card_server):
         {"url": "http://agent.example", "protocol": ["a2a"]},
         {"url": "http://agent.example", "protocol": None},
         {"url": "http://agent.example", "surprise": 1},
+        {"url": "http://agent.example", "allow_stub": "often"},
         [],
         "http://agent.example",
     ],
@@ -154,11 +155,56 @@ def test_import_of_document_without_known_protocol_shows_message(
     assert [error["path"] for error in body["details"]["errors"]] == ["$"]
 
 
-def test_failed_fetch_does_not_reveal_path_of_url(editor_api, card_server):
-    response = post_import(editor_api, card_server.url("/hidden?token=hidden"))
+def test_failed_fetch_does_not_reveal_query_of_url(editor_api, card_server):
+    response = post_import(editor_api, card_server.url("/agent?token=hidden"))
 
     body = assert_error_response(response, 502, "FETCH_FAILED")
-    assert body["error"] == "127.0.0.1 returned HTTP 404"
+    assert "hidden" not in str(body)
+    urls = [attempt["url"] for attempt in body["details"]["attempts"]]
+    assert urls[0] == card_server.url("/agent?…")
+
+
+def test_failed_import_lists_what_each_url_answered_t16(editor_api, card_server):
+    response = post_import(editor_api, card_server.url("/agent"))
+
+    details = assert_error_response(response, 502, "FETCH_FAILED")["details"]
+    assert details["attempts"][0] == {
+        "url": card_server.url("/agent"),
+        "method": "GET",
+        "status": 404,
+        "result": "HTTP 404",
+    }
+    assert details["attempts"][1]["method"] == "MCP"
+    assert details["can_be_stub"] is False
+
+
+def test_invalid_definition_has_attempts_in_details(editor_api, card_server):
+    card_server.routes["/card"] = reply(body=card_bytes(name=""))
+    response = post_import(editor_api, card_server.url("/card"))
+
+    details = assert_error_response(response, 422, "INVALID_DEFINITION")["details"]
+    assert details["attempts"][0]["result"].startswith("200, an invalid A2A definition")
+
+
+def test_guarded_agent_is_imported_as_stub_on_request(editor_api, card_server):
+    card_server.routes["/mcp"] = mcp_servers.answer_authorized_request
+    url = card_server.url("/mcp")
+    rejected = post_import(editor_api, url)
+    assert rejected.json()["details"]["can_be_stub"] is True
+    accepted = post_import(editor_api, url, allow_stub=True)
+
+    assert (accepted.status_code, accepted.json()["endpoint"]) == (201, url)
+    problem = "Its definition needs authorization: only its address is known"
+    assert accepted.json()["definition_problem"] == problem
+
+
+def test_stub_of_agent_with_definition_returns_409(editor_api, card_server):
+    card_server.routes["/mcp"] = mcp_servers.answer_authorized_request
+    url = card_server.url("/mcp")
+    post_import(editor_api, url, authorization="Bearer sesame")
+    response = post_import(editor_api, url, allow_stub=True)
+
+    assert_error_response(response, 409, "CONFLICT")
 
 
 def test_import_from_unresponsive_host_returns_504(editor_api, card_server, settings):

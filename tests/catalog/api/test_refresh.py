@@ -184,6 +184,18 @@ def test_refresh_of_invalid_or_missing_definition_is_an_error(
     assert_error_response(missing, 502, "FETCH_FAILED")
 
 
+def test_failed_refresh_lists_what_the_url_answered_t16(
+    editor_api, card_server, imported_entry
+):
+    card_server.routes["/card"] = reply(403, b"<html>")
+    response = post_refresh(editor_api, imported_entry)
+
+    details = assert_error_response(response, 502, "FETCH_FAILED")["details"]
+    (attempt,) = details["attempts"]
+    assert (attempt["url"], attempt["status"]) == (card_server.url("/card"), 403)
+    assert attempt["result"] == "refused the request (HTTP 403)"
+
+
 def test_refresh_rejects_invalid_parameters_and_body(editor_api, imported_entry):
     invalid_value = post_refresh(editor_api, imported_entry, "?dry_run=maybe")
     unknown_parameter = post_refresh(editor_api, imported_entry, "?force=1")

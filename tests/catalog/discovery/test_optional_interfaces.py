@@ -6,10 +6,13 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from capabilities.interfaces import (
+    DefinitionExtender,
     EndpointPolicy,
     Introspection,
     Introspector,
     PresencePolicy,
+    StubBuilder,
+    extenders,
     introspectors,
 )
 from capabilities.parsers import ParseError, Parser, parsers
@@ -25,12 +28,21 @@ from tests.servers import reply
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+class GadgetStubBuilder(StubBuilder):
+    def build_stub(self, agent):
+        return {"gadget": agent.name, "url": agent.url, "secret": True}
+
+    def is_stub(self, document):
+        return document.get("secret") is True
+
+
 class GadgetParser(Parser):
     """Gadgets: `{"gadget": name, "url": ..., "parts": [...]}`."""
 
     slug = "gadget"
     label = "Gadget"
     kinds = ()
+    stub_builder = GadgetStubBuilder()
 
     def recognizes(self, document):
         return "gadget" in document
@@ -49,6 +61,7 @@ class GadgetIntrospector(Introspector):
 
     slug = "gadget"
     label = "Gadget"
+    endpoint_paths = ("/gadget",)
 
     async def introspect(self, url, authorization=""):
         answer = json.loads((await fetch(f"{url}/describe")).body)
@@ -62,6 +75,20 @@ class GadgetIntrospector(Introspector):
 
     def preserve_introspected(self, document, stored):
         return document
+
+
+class GadgetExtender(DefinitionExtender):
+    """Fetches what a gadget has at `more`."""
+
+    slug = "gadget"
+    label = "Gadget"
+
+    def find_url(self, definition):
+        return definition.get("more", "")
+
+    async def fetch(self, definition, authorization):
+        fetched = await fetch(self.find_url(definition), authorization=authorization)
+        return fetched.body
 
 
 class BeaconParser(Parser):
@@ -99,6 +126,7 @@ def _additional_protocols(settings):
     with (
         parsers.temporarily(GadgetParser(), BeaconParser()),
         introspectors.temporarily(GadgetIntrospector()),
+        extenders.temporarily(GadgetExtender()),
     ):
         yield
 
@@ -140,6 +168,35 @@ def test_refresh_introspects_second_protocol_again(server):
 
     assert outcome.outcome == IngestOutcome.UPDATED
     assert outcome.entry.description == "bulb, switch"
+
+
+def test_second_introspecting_protocol_is_found_on_bare_host(server):
+    publish(server, "/gadget/describe", gadget="Lamp", parts=["bulb"])
+
+    entry = import_url(server.url()).entry
+
+    assert entry.agent_type.endpoint == server.url("/gadget")
+
+
+def test_guarded_agent_of_second_protocol_becomes_a_stub(server):
+    server.routes["/lamp/describe"] = reply(401)
+    stub = import_url(server.url("/lamp"), "gadget", allow_stub=True).entry
+    assert (stub.agent_type.protocol, stub.display_name) == ("gadget", "127.0.0.1")
+
+    publish(server, "/lamp/describe", gadget="Lamp", parts=["bulb"])
+    entry = refresh_entry(stub).entry
+    assert (entry.pk, entry.description) == (stub.pk, "bulb")
+
+
+def test_definition_of_second_protocol_is_extended_with_credentials(server):
+    publish(server, "/lamp/describe", gadget="Lamp", parts=["bulb"])
+    definition = {"gadget": "Lamp", "url": server.url("/lamp")}
+    more = publish(server, "/more", **definition, serial=5)
+    url = publish(server, "/card", **definition, more=more)
+
+    entry = import_url(url, authorization="Bearer sesame").entry
+
+    assert json.loads(entry.agent_type.definition)["serial"] == 5
 
 
 def test_second_protocol_that_requires_endpoint_uses_given_endpoint():

@@ -62,6 +62,17 @@ def test_refresh_of_missing_definition_shows_fetch_error(
     assert "Refresh failed: 127.0.0.1 returned HTTP 404." in html
 
 
+def test_refresh_page_lists_what_each_url_answered_t16(
+    editor_client, card_server, imported_entry
+):
+    card_server.routes["/card"] = reply(body=b"<html>", content_type="text/html")
+    html = post_refresh(editor_client, imported_entry).content.decode()
+
+    assert "Refresh failed: 127.0.0.1 returned HTML instead of a definition." in html
+    assert "200, HTML instead of JSON" in html
+    assert f"<code>{card_server.url('/card')}</code>" in html
+
+
 def test_refresh_asks_for_authorization_header_that_the_server_requires(
     editor_client, card_server
 ):

@@ -7,7 +7,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from capabilities.documents import DOCUMENT_BYTES_LIMIT
 from catalog.models import CatalogEntry
 from catalog.registration.preview import SALT
+from catalog.registration.service import import_url
+from tests import mcp_servers
 from tests.registered_agents import agent_card
+from tests.servers import reply
 
 pytestmark = pytest.mark.django_db
 
@@ -131,6 +134,58 @@ def test_register_page_form_rejects_private_url_at_its_field(editor_client):
 
     assert preview is None
     assert response.context["form"].errors.keys() == {"url"}
+
+
+def test_register_page_lists_what_each_url_answered_t16(editor_client, card_server):
+    card_server.routes["/mcp"] = reply(403, b"Only <b>localhost</b>")
+    preview, response = post_form(editor_client, url=card_server.url("/mcp?key=hush"))
+    html = response.content.decode()
+
+    assert preview is None
+    assert "What each URL answered" in html
+    assert f"<code>{card_server.url('/mcp?…')}</code>" in html
+    assert "HTTP 404" in html
+    assert "<b>localhost" not in html
+
+
+def test_guarded_agent_is_registered_without_its_definition_t16(
+    editor_client, card_server
+):
+    card_server.routes["/mcp"] = mcp_servers.answer_authorized_request
+    form = {"url": card_server.url("/mcp")}
+    _, failed = post_form(editor_client, **form)
+    assert "Register without its definition" in failed.content.decode()
+
+    preview, response = post_form(editor_client, **form, allow_stub="true")
+    html = response.content.decode()
+    assert "only its address is known" in html
+    response = editor_client.post(REGISTER_URL, {"signed": preview.signed}, follow=True)
+    html = response.content.decode()
+    assert "“127.0.0.1” is now in the catalog." in html
+    assert "Required, of an unknown kind" in html
+    assert "No capabilities are known." in html
+
+
+def test_site_without_agent_offers_no_registration_of_its_address(
+    editor_client, card_server
+):
+    _, response = post_form(editor_client, url=card_server.url())
+
+    assert "Register without its definition" not in response.content.decode()
+
+
+def test_stub_of_agent_with_definition_is_refused(editor_client, card_server):
+    card_server.routes["/mcp"] = mcp_servers.answer_authorized_request
+    url = card_server.url("/mcp")
+    preview, _ = post_form(editor_client, url=url, allow_stub="true")
+    import_url(url, authorization="Bearer sesame")
+    _, response = post_form(editor_client, url=url, allow_stub="true")
+    assert "already in the catalog" in response.content.decode()
+
+    form = {"signed": preview.signed}
+    response = editor_client.post(REGISTER_URL, form, follow=True)
+    assert "already in the catalog" in response.content.decode()
+    assert CatalogEntry.objects.get().display_name == "legacy"
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ class CatalogConfig(AppConfig):
     def ready(self) -> None:
         from django.urls.converters import get_converters, register_converter
 
-        from capabilities.interfaces import introspectors
+        from capabilities.interfaces import extenders, introspectors
 
         from . import checks  # noqa: F401 - registers the system checks
         from .events import send_entry_event, subscribe
+        from .integrations.a2a import A2ACardExtender
         from .integrations.mcp import MCPIntrospector
         from .models import CapabilityKeyConverter
 
@@ -24,6 +25,8 @@ class CatalogConfig(AppConfig):
         subscribe(send_entry_event)
         if MCPIntrospector.slug not in introspectors:
             introspectors.register(MCPIntrospector())
+        if A2ACardExtender.slug not in extenders:
+            extenders.register(A2ACardExtender())
         post_migrate.connect(restore_text_index, sender=self)
 
 

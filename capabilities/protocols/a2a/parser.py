@@ -16,6 +16,7 @@ from ...records import (
     CapabilityRecord,
     ProviderRecord,
 )
+from .authentication import read_authentication
 from .connection import build_connection
 from .features import (
     OWN_FEATURE_NAMES,
@@ -29,6 +30,7 @@ from .stub import STUB_MEMBER, A2AStubBuilder
 
 AGENT_CARD_MEMBERS = {
     "additionalInterfaces",
+    "authentication",
     "capabilities",
     "defaultInputModes",
     "defaultOutputModes",
@@ -155,7 +157,9 @@ def read_capabilities(
     skills = list(read_skills(document, default_modes, problems))
     yield from skills
     yield from interfaces
-    yield from read_schemes(document, problems)
+    schemes = list(read_schemes(document, problems))
+    yield from schemes
+    yield from read_authentication(document, schemes, problems)
     yield from read_extensions(declared_capabilities, problems)
     yield from read_signatures(document, problems)
     yield from read_features(document, declared_capabilities, problems)
@@ -271,8 +275,12 @@ def select_endpoint(
 
 def read_provider(document: Document, problems: Problems) -> ProviderRecord | None:
     provider = problems.object(document, "provider")
-    problems.warn_unknown(provider, {"organization", "url"}, "$.provider")
+    problems.warn_unknown(provider, {"name", "organization", "url"}, "$.provider")
     organization = problems.string(provider, "organization", "$.provider").strip()
+    if not organization and (
+        organization := problems.string(provider, "name", "$.provider").strip()
+    ):
+        problems.warning("$.provider.name", "should be `organization`; read as such")
     url = problems.url(provider, "url", "$.provider")
     if provider and not organization:
         message = "is missing; the provider is ignored"

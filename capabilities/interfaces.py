@@ -22,13 +22,20 @@ class PresencePolicy:
 
 @dataclass(frozen=True, slots=True)
 class EndpointPolicy:
-    """For definitions without an endpoint: the caller has to supply it."""
+    """For definitions without an endpoint: the caller can supply it."""
 
     # Shown to people when an agent publishes no definition.
     missing_definition_hint: str = ""
+    # Whether definitions never contain the endpoint, so that it has to be supplied.
+    is_required: bool = True
 
-    def with_endpoint(self, document: Document, endpoint: str) -> Document:
-        """Return the document with the URL that the caller supplied."""
+    def with_endpoint(
+        self, document: Document, endpoint: str, base_url: str = ""
+    ) -> Document:
+        """Return the document with the URL that the caller supplied.
+
+        `base_url` is where the document was fetched, "" if it was not.
+        """
         return {**document, "url": endpoint} if endpoint else document
 
 

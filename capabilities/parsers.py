@@ -22,6 +22,7 @@ from .interfaces import (
     introspectors,
 )
 from .kinds import Kind
+from .placeholders import find_name_template_error, has_template
 from .problems import Document, Problem, Problems, UnreadableDocument, member_path
 from .records import (
     CAPABILITY_LIMIT,
@@ -107,7 +108,7 @@ class Parser(ABC):
     @property
     def requires_endpoint(self) -> bool:
         """Whether callers must supply the endpoint with a definition."""
-        return self.endpoint_policy is not None
+        return self.endpoint_policy is not None and self.endpoint_policy.is_required
 
     @abstractmethod
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
@@ -164,30 +165,35 @@ class ProtocolNotDetected(ParseError):
     message = "The protocol of the definition is not supported"
 
 
-def try_parse(raw: bytes, protocol: str = "", endpoint: str = "") -> ParseResult:
+def try_parse(
+    raw: bytes, protocol: str = "", endpoint: str = "", base_url: str = ""
+) -> ParseResult:
     """Parse a definition and return record and problems, without raising.
 
-    `endpoint` is the agent's URL, for protocols whose definitions do not contain it.
+    `endpoint` is the agent's URL, for definitions that do not contain it. `base_url` is
+    where the definition was fetched, for its relative URLs.
     """
-    problems = Problems()
+    problems = Problems(base_url=base_url)
     parser = parsers.get(protocol)
     record, is_unknown = None, False
     try:
         document = read_document(raw, problems)
         is_yaml = front_matter.is_yaml_or_toml(decode_utf8(raw))
-        detected = detect_parser(document, is_yaml=is_yaml)
+        detected = detect_parser(document, endpoint, is_yaml=is_yaml)
         parser = parser or detected
         if parser is None:
             is_unknown = True
             problems.error("$", not_detected_message(document, is_yaml=is_yaml))
-        elif detected and not is_recognized(parser, document, is_yaml=is_yaml):
+        elif detected and not is_recognized(
+            parser, document, endpoint, is_yaml=is_yaml
+        ):
             problems.error(
                 "$", f"is a definition of {detected.label}, not of {parser.label}"
             )
         elif is_yaml and not parser.accepts_yaml_and_toml:
             problems.error("$", f"must be JSON, the only format of {parser.label}")
         elif not problems.errors:
-            document = with_endpoint(parser, document, endpoint)
+            document = with_endpoint(parser, document, endpoint, base_url)
             record = build_record(parser, document, problems)
     except UnreadableDocument as error:
         problems.errors.append(explain_unreadable(error.problem, raw))
@@ -195,16 +201,18 @@ def try_parse(raw: bytes, protocol: str = "", endpoint: str = "") -> ParseResult
     return ParseResult(slug, record, problems.errors, problems.warnings, is_unknown)
 
 
-def with_endpoint(parser: Parser, document: Document, endpoint: str) -> Document:
+def with_endpoint(
+    parser: Parser, document: Document, endpoint: str, base_url: str = ""
+) -> Document:
     policy = parser.endpoint_policy
-    return policy.with_endpoint(document, endpoint) if policy else document
+    return policy.with_endpoint(document, endpoint, base_url) if policy else document
 
 
 def parse(
-    raw: bytes, protocol: str = "", endpoint: str = ""
+    raw: bytes, protocol: str = "", endpoint: str = "", base_url: str = ""
 ) -> tuple[AgentRecord, list[Problem]]:
     """Return record and warnings of a valid definition; raise ParseError otherwise."""
-    result = try_parse(raw, protocol, endpoint)
+    result = try_parse(raw, protocol, endpoint, base_url)
     if result.record is not None and not result.errors:
         return result.record, result.warnings
     if result.is_unknown_protocol:
@@ -212,8 +220,30 @@ def parse(
     raise ParseError(result)
 
 
+def find_endpoint_error(raw: bytes, protocol: str = "") -> str:
+    """Return why no endpoint may be supplied with a definition, or ""."""
+    result = try_parse(raw, protocol)
+    parser = parsers.get(result.protocol)
+    if parser is not None and parser.endpoint_policy is None:
+        return f"cannot be supplied: definitions of {parser.label} need no URL"
+    if result.record is not None and result.record.has_address:
+        return "cannot be supplied: the definition contains the URL of the agent"
+    return ""
+
+
+def requires_endpoint(raw: bytes, protocol: str = "") -> bool:
+    """Return whether the definition is of a protocol without endpoints in them."""
+    parser = parsers.get(protocol)
+    if parser is None:
+        try:
+            parser = detect_parser(read_document(raw, Problems()))
+        except UnreadableDocument:
+            return False
+    return parser is not None and parser.requires_endpoint
+
+
 def parse_unchecked(
-    raw: bytes, protocol: str, endpoint: str = ""
+    raw: bytes, protocol: str, endpoint: str = "", base_url: str = ""
 ) -> AgentRecord | None:
     """Return the record of a stored definition, with capability names as written.
 
@@ -223,16 +253,22 @@ def parse_unchecked(
     parser = parsers.get(protocol)
     if parser is None:
         return None
-    document = with_endpoint(parser, read_document(raw, Problems()), endpoint)
-    return parser.parse(document, Problems())
+    problems = Problems(base_url=base_url)
+    document = read_document(raw, problems)
+    document = with_endpoint(parser, document, endpoint, base_url)
+    return parser.parse(document, problems)
 
 
-def get_connection(raw: bytes, protocol: str, endpoint: str = "") -> Connection:
+def get_connection(
+    raw: bytes, protocol: str, endpoint: str = "", base_url: str = ""
+) -> Connection:
     """Return how to connect to the agent of a stored definition."""
     parser = parsers.get(protocol)
-    record = try_parse(raw, protocol, endpoint).record
+    record = try_parse(raw, protocol, endpoint, base_url).record
     if parser is None or record is None:
         return Connection()
+    # An earlier version of AgentLens may have read another endpoint.
+    record = replace(record, endpoint=endpoint or record.endpoint)
     return parser.build_connection(read_document(raw, Problems()), record)
 
 
@@ -266,22 +302,25 @@ def get_media_type(protocol: str) -> str:
     return (parsers.get(protocol) or Parser).media_type
 
 
-def detect_parser(document: Document, *, is_yaml: bool = False) -> Parser | None:
+def detect_parser(
+    document: Document, endpoint: str = "", *, is_yaml: bool = False
+) -> Parser | None:
     """Return the first registered parser that recognizes the document.
 
+    If none does, return the first that recognizes it with the supplied endpoint.
     `is_yaml` is whether the document was written in YAML or TOML.
     """
-    return next(
-        (
-            parser
-            for parser in parsers
-            if is_recognized(parser, document, is_yaml=is_yaml)
-        ),
-        None,
-    )
+    for known_endpoint in dict.fromkeys(("", endpoint)):
+        for parser in parsers:
+            if is_recognized(parser, document, known_endpoint, is_yaml=is_yaml):
+                return parser
+    return None
 
 
-def is_recognized(parser: Parser, document: Document, *, is_yaml: bool) -> bool:
+def is_recognized(
+    parser: Parser, document: Document, endpoint: str, *, is_yaml: bool
+) -> bool:
+    document = with_endpoint(parser, document, endpoint)
     if is_yaml:
         return parser.recognizes_yaml_or_toml(document)
     return parser.recognizes(document)
@@ -303,6 +342,7 @@ def build_record(parser: Parser, document: Document, problems: Problems) -> Agen
     record = parser.parse(document, problems)
     for path, message in record.validate():
         problems.error(parser.reported_paths.get(path, path), message)
+    check_templates(parser, record, problems)
     if len(record.capabilities) > CAPABILITY_LIMIT:
         count = len(record.capabilities)
         problems.error(
@@ -311,6 +351,17 @@ def build_record(parser: Parser, document: Document, problems: Problems) -> Agen
         return record
     capabilities = tuple(check_capabilities(record.capabilities, problems))
     return replace(record, capabilities=capabilities)
+
+
+def check_templates(parser: Parser, record: AgentRecord, problems: Problems) -> None:
+    """Add an error for an unfilled template in the name, a warning for the version."""
+    message = find_name_template_error(record.name)
+    # The parser may have reported it, at the path of another member.
+    if message and message not in {problem.message for problem in problems.errors}:
+        problems.error(parser.reported_paths.get("$.name", "$.name"), message)
+    if has_template(record.version):
+        path = parser.reported_paths.get("$.version", "$.version")
+        problems.warning(path, "contains an unfilled template")
 
 
 def check_capabilities(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from .records import CAPABILITY_LIMIT, ENDPOINT_LIMIT, find_length_error
 
@@ -15,6 +15,11 @@ PLAIN_MEMBER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 KEY_LIMIT = 80
 PROBLEM_LIMIT = 1_000
 DEPTH_LIMIT = 64
+# How relative URLs start. Others, such as `tbd`, are not resolved.
+RELATIVE_URL_STARTS = ("/", "./", "../")
+RELATIVE_URL_ERROR = (
+    "is relative: import the definition by its URL, or supply the endpoint of the agent"
+)
 
 
 def member_path(path: str, key: str) -> str:
@@ -38,6 +43,10 @@ def find_url_error(url: str) -> str:
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
         return "must be an http or https URL"
     return find_length_error(url, ENDPOINT_LIMIT)
+
+
+def is_relative_url(url: str) -> bool:
+    return url.startswith(RELATIVE_URL_STARTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +84,16 @@ class Problems:
     required, they add an error or a warning.
 
     With `rejects_repeated_members`, members that occur twice in an object are errors.
+    `base_url` is where the document was fetched, for its relative URLs.
     """
 
-    def __init__(self, *, rejects_repeated_members: bool = False) -> None:
+    def __init__(
+        self, *, rejects_repeated_members: bool = False, base_url: str = ""
+    ) -> None:
         self.errors: list[Problem] = []
         self.warnings: list[Problem] = []
         self.rejects_repeated_members = rejects_repeated_members
+        self.base_url = base_url
 
     def error(self, path: str, message: str) -> None:
         append_limited(self.errors, Problem(path, message))
@@ -113,11 +126,20 @@ class Problems:
 
     def url(self, document: Document, key: str, path: str = "$") -> str:
         """Return an optional http or https URL, '' if missing."""
-        url = self.string(document, key, path)
+        url = self.resolve_url(self.string(document, key, path))
         if url and (message := find_url_error(url)):
             self.warning(member_path(path, key), f"{message}; ignored")
             return ""
         return url
+
+    def resolve_url(self, url: str) -> str:
+        """Return a relative URL resolved against the base URL, others as they are."""
+        if not self.base_url or not is_relative_url(url):
+            return url
+        try:
+            return urljoin(self.base_url, url)
+        except ValueError:
+            return url
 
     def string_list(
         self, document: Document, key: str, path: str = "$"

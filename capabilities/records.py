@@ -94,6 +94,20 @@ class AgentRecord:
     spec_version: str = ""
     provider: ProviderRecord | None = None
     capabilities: tuple[CapabilityRecord, ...] = ()
+    # What the agent is identified by, if not by its endpoint exactly as written.
+    identity: str = ""
+    # Under which identities earlier versions of AgentLens stored the agent.
+    former_identities: tuple[str, ...] = ()
+
+    @property
+    def identifier(self) -> str:
+        """What identifies the agent within its protocol."""
+        return self.identity or self.endpoint
+
+    @property
+    def has_address(self) -> bool:
+        """Whether the endpoint is an address, and not `protocol:name`."""
+        return bool(self.endpoint) and not self.endpoint.startswith(f"{self.protocol}:")
 
     def validate(self) -> Iterator[tuple[str, str]]:
         """Yield path and message of each text that is too long."""

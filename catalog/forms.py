@@ -4,7 +4,7 @@ from django import forms
 from django.forms.fields import InvalidJSONInput
 
 from capabilities.documents import DOCUMENT_BYTES_LIMIT, find_text_error, read_json
-from capabilities.parsers import ParseError, protocol_choices
+from capabilities.parsers import ParseError, find_endpoint_error, protocol_choices
 from capabilities.problems import Problems, UnreadableDocument, find_url_error
 
 from .discovery import FailedSearch, get_failed_search
@@ -106,7 +106,7 @@ class RegisterForm(forms.Form):
         required=False,
         max_length=2000,
         widget=forms.TextInput(attrs={"size": 80, "inputmode": "url"}),
-        help_text="URL of the agent, if the definition does not contain it (AG-UI).",
+        help_text="URL of the agent, only if the definition does not contain it.",
     )
     protocol = forms.ChoiceField(
         required=False,
@@ -146,7 +146,17 @@ class RegisterForm(forms.Form):
             raise forms.ValidationError(
                 "Provide exactly one source: a URL, a pasted definition or a file."
             )
+        self.check_endpoint()
         return self.cleaned_data
+
+    def check_endpoint(self) -> None:
+        """Add an error if the definition needs no endpoint."""
+        data = self.cleaned_data
+        raw = data.get("definition") or data.get("file")
+        if not raw or not data.get("endpoint"):
+            return
+        if error := find_endpoint_error(raw, data.get("protocol", "")):
+            self.add_error("endpoint", f"The URL {error}.")
 
     def preview(self, *, allow_stub: bool = False) -> Preview | None:
         """Preview the submitted definition.

@@ -16,7 +16,12 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from capabilities.kinds import kinds
-from capabilities.parsers import get_media_type, parsers, try_parse
+from capabilities.parsers import (
+    find_endpoint_error,
+    get_media_type,
+    parsers,
+    try_parse,
+)
 from capabilities.problems import find_url_error
 
 from .. import registration
@@ -67,7 +72,8 @@ PROTOCOL_PARAMETER = OpenApiParameter(
 ENDPOINT_PARAMETER = OpenApiParameter(
     "endpoint",
     str,
-    description="URL of the agent, if the definition does not contain it.",
+    description="URL of the agent, for a definition of any protocol that does not"
+    " contain it; an error with one that does.",
 )
 DRY_RUN_PARAMETER = OpenApiParameter(
     "dry_run",
@@ -304,7 +310,12 @@ class CatalogEntryViewSet(
 
     def get_endpoint(self) -> str:
         url: str = self.request.query_params.get("endpoint", "")
-        if url and (error := find_url_error(url)):
+        if not url:
+            return ""
+        error = find_url_error(url) or find_endpoint_error(
+            self.get_definition(), self.get_protocol()
+        )
+        if error:
             raise InvalidParameter(f"endpoint {error}", parameter="endpoint")
         return url
 

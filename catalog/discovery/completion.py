@@ -107,7 +107,8 @@ class DefinitionCompleter:
         if not authorization:
             raise FetchFailed("it is on another host than the given credentials")
         raw, record = await extender.fetch(document, authorization), found.record
-        extended, warnings = parse(raw, record.protocol, record.endpoint)
+        base_url = found.fetched.url
+        extended, warnings = parse(raw, record.protocol, record.endpoint, base_url)
         if extended.endpoint != record.endpoint:
             raise FetchFailed("it names another endpoint")
         # The ETag of the URL belongs to the public definition.

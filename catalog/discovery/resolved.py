@@ -59,6 +59,6 @@ def build_resolved(
 ) -> ResolvedDefinition:
     """Return a document combined from several responses as if it had been fetched."""
     raw = dump_json(document)
-    record, warnings = parse(raw, parser.slug)
+    record, warnings = parse(raw, parser.slug, base_url=fetched.url)
     found = ResolvedDefinition(replace(fetched, body=raw), record, warnings)
     return found.with_incomplete_reason(incomplete_reason)

@@ -4,10 +4,17 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from urllib.parse import urldefrag
 
 from capabilities.documents import describe_other_content
 from capabilities.interfaces import Introspector
-from capabilities.parsers import Parser, is_stub, parse, parsers
+from capabilities.parsers import (
+    Parser,
+    is_stub,
+    parse,
+    parsers,
+    requires_endpoint,
+)
 
 from ..conf import conf
 from ..models import CatalogEntry, Source
@@ -87,7 +94,8 @@ def build_resolver_for_entry(
     agent_type, source_url = entry.agent_type, entry.source_url
     protocol, endpoint = agent_type.protocol, agent_type.endpoint
     stands_for_unknown = is_stub(agent_type.definition, protocol)
-    locations = Locations.for_agent(endpoint, protocol)
+    # The fragment tells agents at one URL apart, and is never sent.
+    locations = Locations.for_agent(urldefrag(endpoint).url, protocol)
     if stands_for_unknown:
         source_url = ""
     elif source_url:
@@ -107,6 +115,7 @@ def build_resolver_for_entry(
         introspect_first=introspect_first,
         stored_definition=agent_type.definition if introspect_first else b"",
         replaces_stub=stands_for_unknown,
+        is_refresh=True,
     )
 
 
@@ -156,6 +165,8 @@ class DefinitionResolver:
     allow_stub: bool = False
     # Whether the definition is to replace a stored stub.
     replaces_stub: bool = False
+    # Whether the endpoint is that of an entry, and not a URL to try.
+    is_refresh: bool = False
 
     async def run(self) -> ResolvedDefinition:
         """Return the first definition found or raise the most severe failure.
@@ -233,12 +244,22 @@ class DefinitionResolver:
             fetched = cached
         check_content(fetched)
         protocol = self.protocol or without_endpoint.get(url, "")
-        record, warnings = parse(fetched.body, protocol, self.endpoint)
+        endpoint = self.get_supplied_endpoint(fetched.body, protocol)
+        record, warnings = parse(fetched.body, protocol, endpoint, url)
         check_endpoint_requirement(
             parsers.get(record.protocol),
             is_declaration_url=url in without_endpoint,
         )
         return ResolvedDefinition(fetched, record, warnings)
+
+    def get_supplied_endpoint(self, raw: bytes, protocol: str) -> str:
+        """Return the endpoint for definitions without one.
+
+        On import, the URL is the agent's own only for protocols that require it.
+        """
+        if self.is_refresh or requires_endpoint(raw, protocol):
+            return self.endpoint
+        return ""
 
     def build_introspections(self, url: str = "") -> list[Candidate]:
         """Return a candidate for each protocol whose running agents can be queried.

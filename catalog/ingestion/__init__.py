@@ -2,12 +2,12 @@
 
 from .curation import curate
 from .definition import Definition, ProbeTiming
+from .identity import find_entry, is_same_agent, lock_agent
 from .writer import (
     EntryChanged,
     IngestOutcome,
     IngestResult,
     ingest,
-    lock_agent,
     preview_ingest,
     reread_capabilities,
 )
@@ -19,7 +19,9 @@ __all__ = [
     "IngestResult",
     "ProbeTiming",
     "curate",
+    "find_entry",
     "ingest",
+    "is_same_agent",
     "lock_agent",
     "preview_ingest",
     "reread_capabilities",

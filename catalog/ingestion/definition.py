@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from capabilities.documents import dump_json, read_document, read_json
 from capabilities.kinds import kinds
-from capabilities.parsers import ParseError, ParseResult, parse, parsers, try_parse
+from capabilities.parsers import ParseError, ParseResult, parse, parsers
 from capabilities.problems import Problem, Problems
 from capabilities.records import CAPABILITY_LIMIT, AgentRecord
 
@@ -43,15 +43,13 @@ class Definition:
     # The entry being refreshed, as it was before the fetch.
     refreshed_entry: CatalogEntry | None = None
 
-    def added_to(self, stored_raw: bytes) -> "Definition":
-        """Return the stored definition with the capabilities of this one added."""
-        stored = try_parse(
-            stored_raw, self.record.protocol, self.record.endpoint
-        ).record
+    def added_to(self, entry: CatalogEntry) -> "Definition":
+        """Return the entry's definition with the capabilities of this one added."""
+        stored = entry.parse_definition().record
         if stored is None:
             return self
         record = stored.with_updated_capabilities(self.record.capabilities)
-        return replace(self, record=record, raw=stored_raw)
+        return replace(self, record=record, raw=entry.agent_type.definition)
 
     def with_introspected_members(self, stored_raw: bytes) -> "Definition":
         """Return a copy with what introspection added to the stored definition."""
@@ -65,7 +63,7 @@ class Definition:
         if merged == document:
             return self
         raw = dump_json(merged)
-        record, _ = parse(raw, record.protocol, record.endpoint)
+        record, _ = parse(raw, record.protocol, record.endpoint, self.url)
         return replace(self, record=record, raw=raw)
 
     def with_merged_capabilities(self, rows: Iterable[Capability]) -> "Definition":

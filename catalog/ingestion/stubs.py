@@ -3,7 +3,8 @@
 from capabilities.parsers import is_stub
 from capabilities.records import AgentRecord
 
-from ..models import AgentType, CatalogEntry, compute_agent_key
+from ..models import AgentType, CatalogEntry
+from .identity import compute_record_key, lock_agent
 
 
 class AgentAlreadyKnown(Exception):
@@ -16,7 +17,8 @@ def move_stub(entry: CatalogEntry, record: AgentRecord) -> None:
     Only its definition says what its endpoint is. Raise AgentAlreadyKnown if another
     entry has this identity. Do nothing if the entry is not a stub.
     """
-    key = compute_agent_key(record.protocol, record.endpoint)
+    key = compute_record_key(record)
+    lock_agent(key)
     stub = AgentType.objects.filter(entry=entry.pk, agent_key=entry.agent_key).first()
     if key == entry.agent_key or stub is None:
         return

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from capabilities.parsers import has_capability_merger, try_parse
@@ -22,11 +22,11 @@ from ..models import (
     DefinitionChange,
     Provider,
     Status,
-    compute_agent_key,
 )
 from ..search import save_entry, save_seen
 from .definition import Definition, ProbeTiming
 from .diff import CapabilityChanges, diff_capabilities, get_content, index_capabilities
+from .identity import compute_record_key, lock_agent, lock_entry
 from .stubs import AgentAlreadyKnown, move_stub
 
 # Concurrent writers violate a unique constraint at most a few times: afterwards the
@@ -87,19 +87,15 @@ def ingest(definition: Definition) -> IngestResult:
 
 
 def upsert_entry(definition: Definition) -> IngestResult:
-    record = definition.record
-    key = compute_agent_key(record.protocol, record.endpoint)
-    lock_agent(key)
     if definition.refreshed_entry is not None:
-        move_refreshed_stub(definition.refreshed_entry, record)
-    # No select_related: after waiting for the lock, PostgreSQL would look for the new
-    # row's agent type in the old snapshot and return no entry at all.
-    entry = CatalogEntry.objects.select_for_update().filter(agent_key=key).first()
+        move_refreshed_stub(definition.refreshed_entry, definition.record)
+    entry = lock_entry(definition.record)
     check_entry_is_current(entry, definition)
     if entry is None:
+        key = compute_record_key(definition.record)
         return create_entry(definition.with_merged_capabilities(()), key)
     if definition.is_partial:
-        definition = definition.added_to(entry.agent_type.definition)
+        definition = definition.added_to(entry)
     definition = definition.with_introspected_members(entry.agent_type.definition)
     definition = definition.with_merged_capabilities(
         entry.agent_type.capabilities.all()
@@ -141,22 +137,12 @@ def check_entry_is_current(entry: CatalogEntry | None, definition: Definition) -
         raise EntryChanged("The agent was deprecated in the meantime")
 
 
-def lock_agent(key: str) -> None:
-    """Let one transaction at a time write an agent, even before it has any row.
-
-    Without this lock, creating and updating transactions lock agent type and entry in
-    opposite orders. SQLite needs none because it has only one writer.
-    """
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            sql = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-            cursor.execute(sql, [key])
-
-
 def is_unchanged(current: AgentType, definition: Definition) -> bool:
     """Return whether the stored agent type already equals the definition."""
     record = definition.record
     if current.version != record.version or current.definition != definition.raw:
+        return False
+    if current.endpoint != record.endpoint:
         return False
     if not has_capability_merger(record.protocol):
         return True
@@ -181,10 +167,10 @@ def create_entry(definition: Definition, key: str) -> IngestResult:
 def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
     """Update the entry to this definition and store what changed."""
     previous = entry.agent_type
-    previous_raw = previous.definition
+    previous_raw, previous_record = previous.definition, entry.parse_definition().record
     before = index_capabilities(previous.capabilities.all())
     entry.agent_type = upsert_agent_type(definition, entry.agent_key)
-    fields_changed = update_uncurated_fields(entry, previous_raw, definition.record)
+    fields_changed = update_uncurated_fields(entry, previous_record, definition.record)
     set_source(entry, definition)
     mark_seen(entry, definition)
     changes = diff_capabilities(
@@ -267,21 +253,23 @@ def reread_capabilities(agent_key: str) -> None:
     """
     with transaction.atomic():
         lock_agent(agent_key)
+        entries = CatalogEntry.objects.filter(agent_key=agent_key)
+        base_url = entries.values_list("source_url", flat=True).first() or ""
         for agent_type in AgentType.objects.filter(agent_key=agent_key):
             protocol, endpoint = agent_type.protocol, agent_type.endpoint
             if has_capability_merger(protocol):
                 continue
-            result = try_parse(agent_type.definition, protocol, endpoint)
+            raw = agent_type.definition
+            result = try_parse(raw, protocol, endpoint, base_url)
             if result.record is not None and result.is_valid:
                 sync_capabilities(agent_type, result.record.capabilities)
 
 
 def update_uncurated_fields(
-    entry: CatalogEntry, previous_raw: bytes, record: AgentRecord
+    entry: CatalogEntry, previous_record: AgentRecord | None, record: AgentRecord
 ) -> bool:
     """Copy the fields that no editor has overridden; return whether any changed."""
     old_values = [getattr(entry, name) for name in CURATED_FIELDS]
-    previous_record = try_parse(previous_raw, record.protocol, record.endpoint).record
     if previous_record is None:
         return False
     for name in CURATED_FIELDS:

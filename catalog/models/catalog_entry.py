@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from capabilities.features import COUNT_FEATURES_BY_ROLE
 from capabilities.kinds import kinds_with_role
-from capabilities.parsers import can_be_probed
+from capabilities.parsers import ParseResult, can_be_probed, try_parse
 from capabilities.records import is_web_url
 
 from ..events import EntryRemoved, publish
@@ -172,6 +172,16 @@ class CatalogEntry(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         return type(self).objects.filter(pk=self.pk).delete()
+
+    def parse_definition(self) -> ParseResult:
+        """Parse the current definition again, with the URLs it was stored with."""
+        agent_type = self.agent_type
+        return try_parse(
+            agent_type.definition,
+            agent_type.protocol,
+            agent_type.endpoint,
+            self.source_url,
+        )
 
     @property
     def can_be_probed(self) -> bool:

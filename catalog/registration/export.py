@@ -12,13 +12,11 @@ from django.utils.dateparse import parse_datetime
 
 from capabilities.interfaces import CapabilityMerger
 from capabilities.kinds import kinds
-from capabilities.parsers import parsers, try_parse
-from capabilities.records import AgentRecord
+from capabilities.parsers import parse, parsers
 
 from ..ingestion import Definition, IngestResult, ingest
 from ..models import AgentType, Capability, CatalogEntry, Source, Status
 from ..search import build_state_changed, save_entry
-from .service import register
 
 FORMAT = "agentlens.entry/1"
 TEXT_FIELDS = ("display_name", "description", "source_url")
@@ -127,19 +125,23 @@ def import_line(line: str) -> IngestResult:
     with transaction.atomic():
         # If the current version is stored already, the older ones are not registered.
         results = [
-            register(
-                raw,
-                data["protocol"],
-                data["source"],
-                endpoint=data.get("endpoint", ""),
-            )
+            restore_definition(raw, data)
             for raw in (raws[-1:] if current.exists() else raws)
         ]
         # The first registration shows whether the agent was new.
         result = replace(results[-1], outcome=results[0].outcome)
+        result.entry.source_url = data["source_url"]
         restore_capabilities(result.entry, data.get("known", []))
         restore_fields(result.entry, data)
     return result
+
+
+def restore_definition(raw: bytes, data: dict[str, Any]) -> IngestResult:
+    """Register a definition as it was: with its endpoint and the URL it came from."""
+    endpoint, base_url = data.get("endpoint", ""), data["source_url"]
+    record, warnings = parse(raw, data["protocol"], endpoint, base_url)
+    definition = Definition(record, raw, source=data["source"])
+    return replace(ingest(definition), warnings=warnings)
 
 
 def restore_capabilities(
@@ -147,7 +149,7 @@ def restore_capabilities(
 ) -> None:
     """Restore the valid capabilities that the definitions alone cannot restore."""
     agent_type = entry.agent_type
-    merger, agent_record = get_merger(agent_type), parse_stored(agent_type)
+    merger, agent_record = get_merger(agent_type), entry.parse_definition().record
     rows = [Capability(**row) for row in capabilities if row["kind"] in kinds]
     restored = [merger.rebuild_capability(row.record) for row in rows] if merger else []
     valid = [record for record in restored if record and not list(record.validate())]
@@ -160,11 +162,6 @@ def restore_capabilities(
         )
         ingest(definition)
         entry.refresh_from_db()
-
-
-def parse_stored(agent_type: AgentType) -> AgentRecord | None:
-    result = try_parse(agent_type.definition, agent_type.protocol, agent_type.endpoint)
-    return result.record
 
 
 def parse_line(line: str) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class PendingDefinition:
     def resolve(self) -> ResolvedDefinition:
         """Return the definition as it was fetched for the preview."""
         fetched = FetchResult(self.url, self.document, self.etag)
-        record, warnings = parse(self.document, self.protocol, self.endpoint)
+        record, warnings = parse(self.document, self.protocol, self.endpoint, self.url)
         return ResolvedDefinition(
             fetched,
             record,
@@ -158,7 +158,9 @@ def preview_refresh(entry: CatalogEntry, authorization: str = "") -> RefreshPrev
 
 
 def build_preview(pending: PendingDefinition) -> Preview:
-    parse_result = try_parse(pending.document, pending.protocol, pending.endpoint)
+    parse_result = try_parse(
+        pending.document, pending.protocol, pending.endpoint, pending.url
+    )
     if pending.incomplete_reason:
         parse_result.warnings.insert(0, Problem("$", pending.incomplete_reason))
     return Preview(parse_result, pending.sign() if parse_result.is_valid else "")

@@ -29,8 +29,15 @@ from ..health import (
     record_probe,
     run_probe,
 )
-from ..ingestion import Definition, IngestResult, ingest, preview_ingest
-from ..models import CatalogEntry, Source, compute_agent_key
+from ..ingestion import (
+    Definition,
+    IngestResult,
+    find_entry,
+    ingest,
+    is_same_agent,
+    preview_ingest,
+)
+from ..models import CatalogEntry, Source
 from ..outbound import TooBusy
 
 P = ParamSpec("P")
@@ -148,9 +155,7 @@ def check_stub_is_needed(resolved: ResolvedDefinition) -> None:
     record = resolved.record
     if not is_stub(resolved.fetched.body, record.protocol):
         return
-    key = compute_agent_key(record.protocol, record.endpoint)
-    entries = CatalogEntry.objects.select_related("agent_type")
-    entry = entries.filter(agent_key=key).first()
+    entry = find_entry(record)
     if entry and not is_stub(entry.agent_type.definition, record.protocol):
         raise AlreadyDefined(
             "This agent is already in the catalog with its definition: refresh it with"
@@ -211,12 +216,12 @@ def check_same_agent(entry: CatalogEntry, resolved: ResolvedDefinition) -> None:
 
     A stub may become any agent of its host: only then is its endpoint known.
     """
-    record, agent_type = resolved.record, entry.agent_type
+    agent_type = entry.agent_type
     if is_stub(agent_type.definition, agent_type.protocol):
         return
-    if compute_agent_key(record.protocol, record.endpoint) != entry.agent_key:
+    if not is_same_agent(entry, resolved.record):
         raise NotRefreshable(
-            f"The URL now publishes another agent ({record.endpoint}):"
+            f"The URL now publishes another agent ({resolved.record.endpoint}):"
             " register that one, and deprecate this one if it is gone"
         )
 

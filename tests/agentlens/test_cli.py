@@ -420,6 +420,19 @@ def test_import_ag_ui_file_uses_endpoint_option(tmp_path):
     assert run_cli("import", tmp_path, "--endpoint", "https://a.example").exit_code == 2
 
 
+def test_import_takes_endpoint_only_for_file_without_it_t10(tmp_path):
+    path = tmp_path / "tools.json"
+    path.write_text('{"tools": [{"name": "dig"}]}')
+    result = run_cli("import", path, "--endpoint", "https://a.example/mcp")
+    assert result.exit_code == 0, result.stderr
+    assert CatalogEntry.objects.get().agent_type.endpoint == "https://a.example/mcp"
+
+    path.write_text('{"tools": [{"name": "dig"}], "url": "https://b.example/mcp"}')
+    result = run_cli("import", path, "--endpoint", "https://a.example/mcp")
+    assert result.exit_code == 2
+    assert "the definition contains the URL" in result.stderr
+
+
 def test_import_ag_ui_agent_uses_capabilities_url_option(settings):
     settings.AGENTLENS_ALLOWED_NETWORKS = LOOPBACK
     with run_server() as server:

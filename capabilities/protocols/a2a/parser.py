@@ -9,13 +9,14 @@ from urllib.parse import urljoin
 from ...connections import Connection
 from ...health_requests import Expectation, HealthRequest, HealthResponse
 from ...parsers import Parser
-from ...problems import Document, Problems, find_url_error, member_path
+from ...problems import Document, Problems, member_path
 from ...records import (
     CAPABILITY_NAME_LIMIT,
     AgentRecord,
     CapabilityRecord,
     ProviderRecord,
 )
+from .addresses import CardEndpointPolicy, build_identity, select_interface
 from .authentication import read_authentication
 from .connection import build_connection
 from .features import (
@@ -86,6 +87,7 @@ class A2AParser(Parser):
     well_known_paths = ("/.well-known/agent-card.json", "/.well-known/agent.json")
     feature_names = OWN_FEATURE_NAMES
     kinds = KINDS
+    endpoint_policy = CardEndpointPolicy()
     stub_builder = A2AStubBuilder()
 
     def recognizes(self, document: Document) -> bool:
@@ -130,10 +132,13 @@ class A2AParser(Parser):
             problems.string_list(document, "defaultInputModes") or [],
             problems.string_list(document, "defaultOutputModes") or [],
         )
-        endpoint = select_endpoint(interfaces, document, problems)
+        interface = select_interface(interfaces, document, problems)
         return AgentRecord(
             protocol=self.slug,
-            endpoint=endpoint,
+            endpoint=build_identity(interface) if interface else "",
+            former_identities=(
+                (interface.url,) if interface and interface.tenant else ()
+            ),
             name=problems.required_string(document, "name"),
             description=problems.string(document, "description"),
             version=problems.string(document, "version"),
@@ -209,7 +214,7 @@ def iter_interfaces(document: Document, problems: Problems) -> Iterator[A2AInter
         return
     if document.get("supportedInterfaces"):
         problems.warning("$.supportedInterfaces", "should be a list; ignored")
-    url = problems.string(document, "url")
+    url = problems.resolve_url(problems.string(document, "url"))
     if url.strip():
         binding = problems.string(document, "preferredTransport") or "JSONRPC"
         name = shorten_url(url)
@@ -223,7 +228,7 @@ def read_interface(
     interface: Document, binding_key: str, problems: Problems, path: str
 ) -> A2AInterface:
     problems.warn_unknown(interface, INTERFACE_MEMBERS | {binding_key}, path)
-    url = problems.required_string(interface, "url", path)
+    url = problems.resolve_url(problems.required_string(interface, "url", path))
     return A2AInterface(
         name=shorten_url(url),
         url=url,
@@ -239,38 +244,6 @@ def shorten_url(url: str) -> str:
     if len(url) <= CAPABILITY_NAME_LIMIT:
         return url
     return url[: CAPABILITY_NAME_LIMIT - 1] + "…"
-
-
-def select_endpoint(
-    interfaces: list[A2AInterface], document: Document, problems: Problems
-) -> str:
-    """Return the first http or https URL.
-
-    Then other addresses, such as those of gRPC, are only listed. Without such a URL,
-    add errors and return "".
-    """
-    url_errors = [
-        (interface, find_url_error(interface.url))
-        for interface in interfaces
-        if interface.url
-    ]
-    web_urls = [interface.url for interface, error in url_errors if not error]
-    for interface, error in url_errors:
-        message = error if interface.path.endswith(".url") else f"url {error}"
-        if error and web_urls:
-            problems.warning(interface.path, f"{message}; listed, but not used")
-        elif error:
-            problems.error(interface.path, message)
-    if not interfaces and "url" in document:
-        message = "must be an http or https URL, because the card has no other endpoint"
-        problems.error("$.url", message)
-    elif not interfaces:
-        message = (
-            "must contain an interface with an http or https URL; cards of revisions"
-            " before 1.0 must have `url` instead"
-        )
-        problems.error("$.supportedInterfaces", message)
-    return web_urls[0] if web_urls else ""
 
 
 def read_provider(document: Document, problems: Problems) -> ProviderRecord | None:

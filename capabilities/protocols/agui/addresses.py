@@ -25,3 +25,15 @@ def derive_agent_url(url: str) -> str:
     if not path.endswith(CAPABILITIES_PATH):
         return url
     return urlunsplit(parts._replace(path=path.removesuffix(CAPABILITIES_PATH)))
+
+
+def remove_trailing_slashes(url: str) -> str:
+    """Return the URL without slashes at the end of its path."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=parts.path.rstrip("/")))
+
+
+def add_trailing_slash(url: str) -> str:
+    """Return the URL with a slash at the end of its path."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=parts.path + "/"))

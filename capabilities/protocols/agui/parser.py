@@ -17,6 +17,7 @@ from ...features import (
 from ...health_requests import HealthRequest
 from ...interfaces import EndpointPolicy
 from ...parsers import Parser
+from ...placeholders import find_url_template_error
 from ...problems import Document, Problems, find_url_error, member_path
 from ...records import (
     CAPABILITY_NAME_LIMIT,
@@ -24,8 +25,15 @@ from ...records import (
     AgentRecord,
     CapabilityRecord,
     ProviderRecord,
+    is_web_url,
 )
-from .addresses import build_capabilities_url, derive_agent_url, get_origin
+from .addresses import (
+    add_trailing_slash,
+    build_capabilities_url,
+    derive_agent_url,
+    get_origin,
+    remove_trailing_slashes,
+)
 from .connection import build_connection
 from .declarations import TOOLS_KEY_PATH, Declaration, read_declaration
 from .detection import (
@@ -96,10 +104,13 @@ class AGUIParser(Parser):
         declaration = read_declaration(document, problems)
         identity = declaration.document.get("identity", {})
         endpoint = read_endpoint(document, identity, problems)
+        identifier = build_identity(endpoint)
         capabilities = tuple(read_capabilities(declaration, problems))
         return AgentRecord(
             protocol=self.slug,
             endpoint=endpoint,
+            identity=identifier,
+            former_identities=get_former_identities(identifier),
             name=read_name(identity, capabilities, endpoint),
             description=identity.get("description", ""),
             version=identity.get("version", ""),
@@ -124,10 +135,14 @@ def find_document_error(document: Document) -> str:
 def read_endpoint(document: Document, identity: Document, problems: Problems) -> str:
     """Return the agent's URL, or an identifier with its name if there is no URL."""
     url = document.get(ENDPOINT_MEMBER)
+    if isinstance(url, str):
+        url = problems.resolve_url(url)
     if url is not None:
         error_text = find_url_error(url) if isinstance(url, str) else "must be a string"
         if error_text:
             problems.error(member_path("$", ENDPOINT_MEMBER), error_text)
+        elif message := find_url_template_error(str(url)):
+            problems.error(member_path("$", ENDPOINT_MEMBER), message)
         return "" if error_text else derive_agent_url(str(url))
     name = identity.get("name", "").strip()
     if not name:
@@ -136,6 +151,16 @@ def read_endpoint(document: Document, identity: Document, problems: Problems) ->
         )
         problems.error("$", message)
     return f"agui:{name}" if name else ""
+
+
+def build_identity(endpoint: str) -> str:
+    """Return the endpoint without trailing slashes, which do not matter."""
+    return remove_trailing_slashes(endpoint) if is_web_url(endpoint) else endpoint
+
+
+def get_former_identities(identity: str) -> tuple[str, ...]:
+    """Return the URL under which an agent was stored when slashes mattered."""
+    return (add_trailing_slash(identity),) if is_web_url(identity) else ()
 
 
 def read_name(

@@ -7,6 +7,7 @@ from ...connections import Connection
 from ...features import AgentFeature
 from ...health_requests import HealthRequest
 from ...parsers import Parser
+from ...placeholders import find_name_template_error
 from ...problems import Document, Problems, member_path
 from ...records import (
     DESCRIPTION_LIMIT,
@@ -14,6 +15,11 @@ from ...records import (
     CapabilityRecord,
     ProviderRecord,
     find_length_error,
+)
+from .addresses import (
+    ServerEndpointPolicy,
+    get_former_identities,
+    read_all_transports,
 )
 from .connection import build_connection
 from .detection import is_server
@@ -24,12 +30,7 @@ from .registry_response import LocatedObject, unwrap_server
 from .requests import build_health_requests
 from .server_json_rules import find_server_json_problems, is_server_json
 from .stub import MCPStubBuilder
-from .transports import (
-    Transport,
-    read_endpoint,
-    read_nested_transports,
-    read_transports,
-)
+from .transports import Transport, read_endpoint
 
 SERVER_MEMBERS = {
     "$schema",
@@ -106,6 +107,7 @@ class MCPParser(Parser):
     )
     feature_names = SERVER_FEATURE_NAMES
     kinds = KINDS
+    endpoint_policy = ServerEndpointPolicy()
     stub_builder = MCPStubBuilder()
 
     def recognizes(self, document: Document) -> bool:
@@ -127,13 +129,13 @@ class MCPParser(Parser):
         server_info = problems.object(root.members, "serverInfo", root.path)
         info = LocatedObject(server_info, member_path(root.path, "serverInfo"))
         objects = (root, info, *nested)
-        name = read_first_text("name", objects, problems)
-        transports = list(read_transports(root.members, problems, root.path))
-        for part in nested:
-            transports += read_nested_transports(part.members, problems, part.path)
+        name = read_name(objects, problems)
+        transports = read_all_transports(root, nested, problems)
+        endpoint = read_endpoint(transports, name, problems, root.path)
         record = AgentRecord(
             protocol=self.slug,
-            endpoint=read_endpoint(transports, name, problems, root.path),
+            endpoint=endpoint,
+            former_identities=get_former_identities(transports, endpoint),
             name=read_first_text("title", objects, problems) or name,
             description=read_description(objects, problems),
             version=read_version(objects, problems),
@@ -195,6 +197,16 @@ def read_first_text(
         text = problems.string(members, key, path)
         if text.strip():
             return text
+    return ""
+
+
+def read_name(objects: tuple[LocatedObject, ...], problems: Problems) -> str:
+    """Return the name; add an error if it is an unfilled template."""
+    for members, path in objects:
+        if name := read_first_text("name", (LocatedObject(members, path),), problems):
+            if message := find_name_template_error(name):
+                problems.error(member_path(path, "name"), message)
+            return name
     return ""
 
 

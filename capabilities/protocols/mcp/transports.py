@@ -167,6 +167,9 @@ def read_endpoint(
             problems.warning(usable[0].path, message)
         return usable[0].url
     if not is_rejected and not name:
-        message = "must be a non-empty string, because no URL here identifies a server"
+        message = (
+            "must be a non-empty string, because no URL here identifies a server and"
+            " no endpoint is supplied"
+        )
         problems.error(member_path(path, "name"), message)
     return f"mcp:{name}" if name and not is_rejected else ""

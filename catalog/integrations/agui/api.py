@@ -64,7 +64,10 @@ def build_capabilities_source(entry: CatalogEntry) -> CapabilitiesSource:
             declaration=read_json(agent_type.definition, Problems())
         )
     record = parse_unchecked(
-        agent_type.definition, agent_type.protocol, agent_type.endpoint
+        agent_type.definition,
+        agent_type.protocol,
+        agent_type.endpoint,
+        entry.source_url,
     )
     if record is None:
         return CapabilitiesSource()

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from capabilities.parsers import ParseError, parsers
+from capabilities.parsers import ParseError, find_endpoint_error, parsers
 from catalog.discovery import get_failed_search
 from catalog.ingestion import IngestResult
 from catalog.models import Source
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--endpoint",
             default="",
-            help="Endpoint of the agent, for a single AG-UI file.",
+            help="Endpoint of the agent, for a single file that does not contain it.",
         )
         parser.add_argument(
             "--capabilities-url",
@@ -146,6 +146,8 @@ def build_file_item(paths: list[Path], protocol: str, endpoint: str) -> ImportIt
     if len(paths) != 1 or not paths[0].is_file():
         raise UsageError("--endpoint can be used with one file only")
     raw = paths[0].read_bytes()
+    if error := find_endpoint_error(raw, protocol):
+        raise UsageError(f"--endpoint {error}")
     run = partial(
         register, raw, protocol, default_source=Source.IMPORT, endpoint=endpoint
     )

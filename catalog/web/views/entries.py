@@ -212,7 +212,10 @@ def entry_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
         "discoverable": [row for row in capabilities if row.discoverable],
         "technical": [row for row in capabilities if not row.discoverable],
         "connection": get_connection(
-            agent_type.definition, agent_type.protocol, agent_type.endpoint
+            agent_type.definition,
+            agent_type.protocol,
+            agent_type.endpoint,
+            entry.source_url,
         ),
         "versions": versions[:MAX_VERSIONS],
         "health": HealthPanel(History.for_entry(entry)),

@@ -62,7 +62,7 @@ def test_v1_0_card_is_parsed():
 
     assert record.spec_version == "1.0"
     assert record.version == "2.0.0"
-    assert record.endpoint == "https://warehouse.example.net/a2a"
+    assert record.endpoint == "https://warehouse.example.net/a2a#tenant=north"
     assert [
         capability.name
         for capability in record.capabilities

@@ -193,3 +193,34 @@ def test_stub_of_agent_with_definition_is_refused(editor_client, card_server):
 )
 def test_register_page_request_by_viewer_returns_403(viewer_client, form):
     assert viewer_client.post(REGISTER_URL, form).status_code == 403
+
+
+def test_page_takes_endpoint_for_card_without_url_t10(editor_client):
+    definition = json.dumps({"name": "k8s", "skills": [{"name": "Scale"}]})
+    preview, _ = post_form(
+        editor_client, definition=definition, endpoint="https://a.example/k8s"
+    )
+    editor_client.post(REGISTER_URL, {"signed": preview.signed})
+
+    assert CatalogEntry.objects.get().agent_type.endpoint == "https://a.example/k8s"
+
+
+def test_page_refuses_endpoint_for_definition_with_url_t10(editor_client):
+    preview, response = post_form(
+        editor_client, definition=DEFINITION, endpoint="https://a.example/k8s"
+    )
+
+    assert preview is None
+    assert "the definition contains the URL" in response.content.decode()
+
+
+def test_page_of_grpc_agent_has_no_link_to_it_t10(editor_client):
+    interface = {"url": "grpc://host.example:9090", "protocolBinding": "GRPC"}
+    definition = json.dumps(agent_card("Grpc", supportedInterfaces=[interface]))
+    preview, _ = post_form(editor_client, definition=definition)
+    response = editor_client.post(REGISTER_URL, {"signed": preview.signed})
+    html = editor_client.get(response["Location"]).content.decode()
+
+    assert "grpc://host.example:9090" in html
+    assert 'href="grpc' not in html
+    assert "not probed" in html

@@ -197,7 +197,7 @@ def test_refresh_keeps_members_of_registered_card(server):
         "version": "1.2.3",
         "websiteUrl": "https://vault.example",
         "packages": [{"registryType": "npm", "identifier": "vault"}],
-        "remotes": [{"type": "streamable-http", "url": server.url("/mcp")}],
+        "url": server.url("/mcp"),
     }
     entry = register(json.dumps(card).encode()).entry
     for _ in range(2):
@@ -212,9 +212,8 @@ def test_refresh_keeps_members_of_registered_card(server):
 
 def test_registering_card_again_keeps_introspected_tools(server):
     server.routes["/mcp"] = answer_legacy_request
-    remote = {"type": "streamable-http", "url": server.url("/mcp")}
     card = {"name": "com.example/vault", "description": "Vault", "version": "1.0.0"}
-    card["remotes"] = [remote]
+    card["url"] = server.url("/mcp")
     entry = register(json.dumps(card).encode()).entry
     refresh_entry(entry)
 

@@ -20,6 +20,8 @@ class EntryIngested:
 
     entry_id: UUID
     outcome: str
+    # The name of the agent that was in the entry, if another one replaced it.
+    replaced_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

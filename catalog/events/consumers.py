@@ -59,6 +59,8 @@ def send_entry_event(event: EntryIngested | StateChanged | EntryRemoved) -> None
             send_to_group(CATALOG_GROUP, {"type": "entry_added", "entry_id": entry_id})
         case EntryIngested(outcome="updated"):
             message = {"type": "definition_changed", "entry_id": entry_id}
+            if event.replaced_name:
+                message["replaced_name"] = event.replaced_name
             send_to_group(CATALOG_GROUP, message)
         case EntryRemoved():
             message = {"type": "entry_removed", "entry_id": entry_id}

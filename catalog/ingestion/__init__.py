@@ -3,6 +3,7 @@
 from .curation import curate
 from .definition import Definition, ProbeTiming
 from .identity import find_entry, is_same_agent, lock_agent
+from .replacement import build_replaced_warnings, preview_replaced_name
 from .writer import (
     EntryChanged,
     IngestOutcome,
@@ -18,11 +19,13 @@ __all__ = [
     "IngestOutcome",
     "IngestResult",
     "ProbeTiming",
+    "build_replaced_warnings",
     "curate",
     "find_entry",
     "ingest",
     "is_same_agent",
     "lock_agent",
     "preview_ingest",
+    "preview_replaced_name",
     "reread_capabilities",
 ]

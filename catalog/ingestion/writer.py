@@ -1,7 +1,7 @@
 """Write definitions to the database, each in one transaction."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -27,6 +27,7 @@ from ..search import save_entry, save_seen
 from .definition import Definition, ProbeTiming
 from .diff import CapabilityChanges, diff_capabilities, get_content, index_capabilities
 from .identity import compute_record_key, lock_agent, lock_entry
+from .replacement import build_replaced_warnings, find_replaced_name
 from .stubs import AgentAlreadyKnown, move_stub
 
 # Concurrent writers violate a unique constraint at most a few times: afterwards the
@@ -66,6 +67,12 @@ class IngestResult:
     outcome: IngestOutcome
     changes: CapabilityChanges = field(default_factory=CapabilityChanges)
     warnings: list[Problem] = field(default_factory=list)
+    # The name of the agent that was in the entry, if this is another one.
+    replaced_name: str = ""
+
+    def with_warnings(self, warnings: list[Problem]) -> "IngestResult":
+        """Return a copy with the warnings about the definition added."""
+        return replace(self, warnings=[*self.warnings, *warnings])
 
 
 def ingest(definition: Definition) -> IngestResult:
@@ -169,6 +176,9 @@ def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
     previous = entry.agent_type
     previous_raw, previous_record = previous.definition, entry.parse_definition().record
     before = index_capabilities(previous.capabilities.all())
+    replaced_name = find_replaced_name(
+        entry, previous_record, before, definition.record
+    )
     entry.agent_type = upsert_agent_type(definition, entry.agent_key)
     fields_changed = update_uncurated_fields(entry, previous_record, definition.record)
     set_source(entry, definition)
@@ -191,8 +201,15 @@ def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
     )
     surplus = entry.changes.values("pk")[CHANGE_LIMIT:]
     DefinitionChange.objects.filter(pk__in=surplus).delete()
-    save_entry(entry, EntryIngested(entry.pk, IngestOutcome.UPDATED))
-    return IngestResult(entry, IngestOutcome.UPDATED, changes)
+    save_entry(entry, EntryIngested(entry.pk, IngestOutcome.UPDATED, replaced_name))
+    return build_updated_result(entry, changes, replaced_name)
+
+
+def build_updated_result(
+    entry: CatalogEntry, changes: CapabilityChanges, replaced_name: str
+) -> IngestResult:
+    warnings = build_replaced_warnings(replaced_name)
+    return IngestResult(entry, IngestOutcome.UPDATED, changes, warnings, replaced_name)
 
 
 def preview_ingest(entry: CatalogEntry, definition: Definition) -> IngestResult:
@@ -204,7 +221,11 @@ def preview_ingest(entry: CatalogEntry, definition: Definition) -> IngestResult:
     changes = diff_capabilities(
         stored, index_capabilities(definition.record.capabilities)
     )
-    return IngestResult(entry, IngestOutcome.UPDATED, changes)
+    previous_record = entry.parse_definition().record
+    replaced_name = find_replaced_name(
+        entry, previous_record, stored, definition.record
+    )
+    return build_updated_result(entry, changes, replaced_name)
 
 
 def upsert_agent_type(definition: Definition, key: str) -> AgentType:

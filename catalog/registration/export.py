@@ -140,8 +140,9 @@ def restore_definition(raw: bytes, data: dict[str, Any]) -> IngestResult:
     """Register a definition as it was: with its endpoint and the URL it came from."""
     endpoint, base_url = data.get("endpoint", ""), data["source_url"]
     record, warnings = parse(raw, data["protocol"], endpoint, base_url)
-    definition = Definition(record, raw, source=data["source"])
-    return replace(ingest(definition), warnings=warnings)
+    return ingest(Definition(record, raw, source=data["source"])).with_warnings(
+        warnings
+    )
 
 
 def restore_capabilities(

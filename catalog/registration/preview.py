@@ -10,7 +10,13 @@ from capabilities.parsers import ParseResult, parse, try_parse
 from capabilities.problems import Problem
 
 from ..discovery import ResolvedDefinition
-from ..ingestion import IngestOutcome, IngestResult, preview_ingest
+from ..ingestion import (
+    IngestOutcome,
+    IngestResult,
+    build_replaced_warnings,
+    preview_ingest,
+    preview_replaced_name,
+)
 from ..models import CatalogEntry
 from ..outbound import FetchResult
 from .service import (
@@ -114,6 +120,8 @@ class Preview:
 
     parse_result: ParseResult
     signed: str = ""
+    # The name of the agent that it would replace by another one, "" for none.
+    replaced_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +171,11 @@ def build_preview(pending: PendingDefinition) -> Preview:
     )
     if pending.incomplete_reason:
         parse_result.warnings.insert(0, Problem("$", pending.incomplete_reason))
-    return Preview(parse_result, pending.sign() if parse_result.is_valid else "")
+    if parse_result.record is None or not parse_result.is_valid:
+        return Preview(parse_result)
+    replaced_name = preview_replaced_name(parse_result.record)
+    parse_result.warnings[:0] = build_replaced_warnings(replaced_name)
+    return Preview(parse_result, pending.sign(), replaced_name)
 
 
 def confirm_preview(

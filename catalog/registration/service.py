@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from math import ceil
@@ -113,7 +112,7 @@ def register(
     """
     record, warnings = parse(raw, protocol, endpoint)
     source = source or get_source(record.protocol) or default_source
-    return replace(ingest(Definition(record, raw, source=source)), warnings=warnings)
+    return ingest(Definition(record, raw, source=source)).with_warnings(warnings)
 
 
 def import_url(
@@ -175,7 +174,7 @@ def import_resolved(
         definition = definition.as_refresh_of(refreshed_entry)
     else:
         check_stub_is_needed(resolved)
-    result = replace(ingest(definition), warnings=resolved.warnings)
+    result = ingest(definition).with_warnings(resolved.warnings)
     try:
         probe_now(result.entry)
     except TooBusy:
@@ -195,7 +194,7 @@ def dry_run_refresh(entry: CatalogEntry, authorization: str = "") -> IngestResul
     """Return what a refresh would change, without storing anything."""
     resolved = resolve_refresh(entry, authorization)
     result = preview_ingest(entry, resolved.definition)
-    return replace(result, warnings=resolved.warnings)
+    return result.with_warnings(resolved.warnings)
 
 
 def resolve_refresh(entry: CatalogEntry, authorization: str = "") -> ResolvedDefinition:

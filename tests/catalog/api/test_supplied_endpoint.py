@@ -83,3 +83,15 @@ def test_unfilled_template_is_rejected_at_its_path_t5(editor_api, url):
     errors = body["errors"] if url == VALIDATE_URL else body["details"]["errors"]
     assert response.status_code == 422
     assert [error["path"] for error in errors] == ["$.name"]
+
+
+def test_answer_warns_of_replaced_agent_t5(editor_api):
+    first = post(editor_api, REGISTER_URL, card_bytes(name="Artha"))
+    body = card_bytes(name="Sage", skills=[skill("Advise")])
+    second = post(editor_api, REGISTER_URL, body)
+
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert second.json()["id"] == first.json()["id"]
+    assert {"path": "$.name", "message": 'replaces "Artha"'} in second.json()[
+        "warnings"
+    ]

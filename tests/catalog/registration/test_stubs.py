@@ -88,8 +88,9 @@ def test_guarded_mcp_server_becomes_a_stub_on_request_t16(server, path):
 def test_refresh_with_authorization_replaces_the_stub_t16(server):
     guard(server)
     stub = import_stub(server.url("/mcp"))
-    refresh_entry(stub, TOKEN)
+    result = refresh_entry(stub, TOKEN)
 
+    assert result.replaced_name == ""
     entry = CatalogEntry.objects.get()
     assert (entry.pk, entry.display_name) == (stub.pk, "legacy")
     assert (entry.definition_problem, entry.authorized) == ("", True)

@@ -195,6 +195,23 @@ def test_register_page_request_by_viewer_returns_403(viewer_client, form):
     assert viewer_client.post(REGISTER_URL, form).status_code == 403
 
 
+def test_page_asks_before_agent_is_replaced_t5(editor_client):
+    url = "https://gateway.example/a2a"
+    artha, sage = (
+        json.dumps(agent_card(name, task, url=url))
+        for name, task in (("Artha", "Plan"), ("Sage", "Advise"))
+    )
+    preview, response = post_form(editor_client, definition=artha)
+    assert "Replace “" not in response.content.decode()
+    editor_client.post(REGISTER_URL, {"signed": preview.signed})
+    preview, response = post_form(editor_client, definition=sage)
+
+    assert preview.replaced_name == "Artha"
+    assert "Replace “Artha”" in response.content.decode()
+    editor_client.post(REGISTER_URL, {"signed": preview.signed})
+    assert CatalogEntry.objects.get().display_name == "Sage"
+
+
 def test_page_takes_endpoint_for_card_without_url_t10(editor_client):
     definition = json.dumps({"name": "k8s", "skills": [{"name": "Scale"}]})
     preview, _ = post_form(

@@ -1,14 +1,36 @@
 """How clients call an A2A agent."""
 
-import json
+import re
 import shlex
 from typing import Any
+from urllib.parse import quote, urldefrag, urlsplit
 
-from ...connections import Connection, Endpoint
+from ...connections import Connection, ConnectionOption, Endpoint, Snippet, dump_snippet
+from ...problems import Document, Problems, find_url_error
 from ...records import AgentRecord
+from .credentials import (
+    Credential,
+    describe_credentials,
+    select_credentials,
+)
 from .records import A2AInterface, A2ASecurityScheme
+from .security import read_requirements
 
-# A message of revision 1.0, and one of the revisions before it.
+OPTION_LIMIT = 8
+LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
+GRPC_HOST = re.compile(r"[\w.:%][\w.:%-]*")
+# The ports of gRPC addresses without one.
+DEFAULT_PORTS = {"http": 80, "https": 443, "grpc": 80, "grpcs": 443}
+MAJOR_AND_MINOR = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,3}))?")
+GRPC_SERVICE_V1 = "lf.a2a.v1.A2AService"
+GRPC_SERVICE_V0 = "a2a.v1.A2AService"
+GRPC_NOTE = (
+    "grpcurl reads the methods from the server. If the server does not offer"
+    " reflection, add `-proto` with the protocol's a2a.proto."
+)
+
+# A message of revision 1.0, and those of the revisions before it: gRPC and REST spell
+# its members differently.
 MESSAGE_V1 = {
     "messageId": "1",
     "role": "ROLE_USER",
@@ -19,19 +41,19 @@ MESSAGE_V0 = {
     "role": "user",
     "parts": [{"kind": "text", "text": "Hello"}],
 }
+PROTOBUF_MESSAGE_V0 = {
+    "messageId": "1",
+    "role": "ROLE_USER",
+    "content": [{"text": "Hello"}],
+}
 
 
-def build_connection(record: AgentRecord) -> Connection:
-    interfaces = [
-        capability
-        for capability in record.capabilities
-        if isinstance(capability, A2AInterface)
-    ]
-    schemes = [
-        capability
-        for capability in record.capabilities
-        if isinstance(capability, A2ASecurityScheme)
-    ]
+def build_connection(document: Document, record: AgentRecord) -> Connection:
+    capabilities = record.capabilities
+    interfaces = [item for item in capabilities if isinstance(item, A2AInterface)]
+    schemes = [item for item in capabilities if isinstance(item, A2ASecurityScheme)]
+    requirements = read_requirements(document, Problems(), "$")
+    credential = select_credentials(schemes, requirements)
     return Connection(
         endpoints=[
             Endpoint(
@@ -40,74 +62,143 @@ def build_connection(record: AgentRecord) -> Connection:
             )
             for interface in interfaces
         ],
-        credentials=[describe_scheme(scheme) for scheme in schemes],
-        snippet_title="Send a message",
-        snippet=build_curl_command(record, interfaces, schemes),
+        credentials=describe_credentials(schemes, requirements),
+        options=build_options(interfaces, record, credential),
     )
 
 
-def describe_scheme(scheme: A2ASecurityScheme) -> str:
-    """Return what a caller must present, such as "HTTP Bearer (JWT)"."""
-    fields = scheme.fields
-    summaries = {
-        "apiKey": f"API key in the {scheme.method or 'request'}"
-        f" as {fields.get('parameter_name', '?')}",
-        "http": f"HTTP {scheme.method or 'authentication'}"
-        + (f" ({fields['bearer_format']})" if fields.get("bearer_format") else ""),
-        "oauth2": f"OAuth 2.0, {scheme.method or 'without a declared flow'}",
-        "openIdConnect": f"OpenID Connect, described at"
-        f" {fields.get('open_id_connect_url', '?')}",
-        "mutualTLS": "Mutual TLS: a client certificate",
-    }
-    summary = summaries.get(scheme.type, f"{scheme.type}, an unknown scheme")
-    return f"{summary} – {scheme.description}" if scheme.description else summary
+def build_options(
+    interfaces: list[A2AInterface], record: AgentRecord, credential: Credential
+) -> list[ConnectionOption]:
+    """Return a command for each interface, those over HTTP before those over gRPC."""
+    options: list[ConnectionOption] = []
+    for interface in sorted(interfaces, key=is_grpc):
+        build_command = COMMAND_BUILDERS.get(interface.binding.upper())
+        if build_command is None or len(options) == OPTION_LIMIT:
+            continue
+        version = get_version(interface, record)
+        if command := build_command(interface, version, credential):
+            title = f"Send a message over {interface.binding} {version}"
+            note = GRPC_NOTE if is_grpc(interface) else ""
+            snippet = Snippet("Command", command, "sh", note=note)
+            options.append(ConnectionOption(title, [snippet]))
+    return options
+
+
+def is_grpc(interface: A2AInterface) -> bool:
+    return interface.binding.upper() == "GRPC"
+
+
+def get_version(interface: A2AInterface, record: AgentRecord) -> str:
+    """Return major and minor version of the protocol, such as "1.0"."""
+    text = interface.protocol_version or record.spec_version
+    match = MAJOR_AND_MINOR.match(text)
+    return f"{match[1]}.{match[2] or 0}" if match else "1.0"
+
+
+def is_before_v1(version: str) -> bool:
+    return version.startswith("0.")
+
+
+def build_jsonrpc_command(
+    interface: A2AInterface, version: str, credential: Credential
+) -> str:
+    params = build_params(interface, version, MESSAGE_V0)
+    method = "message/send" if is_before_v1(version) else "SendMessage"
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return build_curl_command(interface.url, version, credential, body)
+
+
+def build_rest_command(
+    interface: A2AInterface, version: str, credential: Credential
+) -> str:
+    """Return a command with the tenant in the path, where the REST binding wants it."""
+    params = build_params(interface, version, PROTOBUF_MESSAGE_V0)
+    tenant = params.pop("tenant", "")
+    prefix = (
+        "/v1"
+        if is_before_v1(version)
+        else f"/{quote(tenant, safe='')}"
+        if tenant
+        else ""
+    )
+    url = urldefrag(interface.url).url.rstrip("/")
+    return build_curl_command(
+        f"{url}{prefix}/message:send", version, credential, params
+    )
+
+
+def build_params(
+    interface: A2AInterface, version: str, message_v0: Document
+) -> dict[str, Any]:
+    """Return the parameters of sending a message; revision 1.0 has tenants."""
+    if is_before_v1(version):
+        return {"message": message_v0}
+    tenant = {"tenant": interface.tenant} if interface.tenant else {}
+    return tenant | {"message": MESSAGE_V1}
 
 
 def build_curl_command(
-    record: AgentRecord,
-    interfaces: list[A2AInterface],
-    schemes: list[A2ASecurityScheme],
+    url: str, version: str, credential: Credential, body: Document
 ) -> str:
-    """Return a shell command that sends a message, or "" without an HTTP interface."""
-    # Reversed, so that the first interface of each binding is used.
-    by_binding = {interface.binding: interface for interface in reversed(interfaces)}
-    interface = by_binding.get("JSONRPC") or by_binding.get("HTTP+JSON")
-    if interface is None:
+    """Return a shell command that posts the body; the fragment of a URL is not sent."""
+    if find_url_error(url):
         return ""
-    url, body = build_request(record, interface)
-    lines = ["curl -X POST " + shlex.quote(url)]
+    base_url = urldefrag(url).url
+    if credential.query:
+        base_url += ("&" if "?" in base_url else "?") + credential.query
+    lines = ["curl -X POST " + shlex.quote(base_url)]
     lines += ["-H 'Content-Type: application/json'"]
-    lines += [
-        option for scheme in schemes[:1] if (option := build_header_option(scheme))
-    ]
-    lines += ["-d " + shlex.quote(json.dumps(body))]
+    lines += build_version_header(version)
+    lines += credential.options
+    lines += [f"-H {shlex.quote(header)}" for header in credential.headers]
+    lines += ["-d " + shlex.quote(dump_snippet(body))]
     return " \\\n  ".join(lines)
 
 
-def build_request(
-    record: AgentRecord, interface: A2AInterface
-) -> tuple[str, dict[str, Any]]:
-    """Return the URL and the JSON body of a request that sends a message."""
-    version = interface.protocol_version or record.spec_version
-    is_v0 = version.startswith("0.")
-    params = {"message": MESSAGE_V0 if is_v0 else MESSAGE_V1}
-    if interface.binding == "HTTP+JSON":
-        base_url = interface.url.rstrip("/")
-        return f"{base_url}{'/v1' if is_v0 else ''}/message:send", params
-    method = "message/send" if is_v0 else "SendMessage"
-    return interface.url, {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": method,
-        "params": params,
-    }
+def build_version_header(version: str) -> list[str]:
+    """Return the option for the header, without which servers assume revision 0.3."""
+    return [] if is_before_v1(version) else [f"-H 'A2A-Version: {version}'"]
 
 
-def build_header_option(scheme: A2ASecurityScheme) -> str:
-    """Return curl's option for the credential, or "" if it is not in a header."""
-    if scheme.type == "apiKey" and scheme.method == "header":
-        name = str(scheme.fields.get("parameter_name", "X-API-Key"))
-        return "-H " + shlex.quote(f"{name}: YOUR_KEY")
-    if scheme.type in ("http", "oauth2", "openIdConnect"):
-        return "-H 'Authorization: Bearer YOUR_TOKEN'"
-    return ""
+def build_grpc_command(
+    interface: A2AInterface, version: str, credential: Credential
+) -> str:
+    address, is_plaintext = read_grpc_address(interface.url)
+    if not address:
+        return ""
+    service = GRPC_SERVICE_V0 if is_before_v1(version) else GRPC_SERVICE_V1
+    lines = ["grpcurl -plaintext" if is_plaintext else "grpcurl"]
+    lines += build_version_header(version)
+    lines += [f"-H {shlex.quote(header)}" for header in credential.headers]
+    body = build_params(interface, version, PROTOBUF_MESSAGE_V0)
+    lines += ["-d " + shlex.quote(dump_snippet(body))]
+    lines += [f"{shlex.quote(address)} {service}/SendMessage"]
+    return " \\\n  ".join(lines)
+
+
+def read_grpc_address(url: str) -> tuple[str, bool]:
+    """Return host and port, and whether to connect without TLS.
+
+    Return "" as address if the URL has no host. Only the scheme or a loopback host says
+    that there is no TLS.
+    """
+    try:
+        parts = urlsplit(url if "://" in url else f"//{url}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "", False
+    if not GRPC_HOST.fullmatch(host):
+        return "", False
+    is_plaintext = parts.scheme in ("http", "grpc") or (
+        not parts.scheme and host in LOOPBACK_HOSTS
+    )
+    port = port or DEFAULT_PORTS.get(parts.scheme, 443)
+    return f"{f'[{host}]' if ':' in host else host}:{port}", is_plaintext
+
+
+COMMAND_BUILDERS = {
+    "JSONRPC": build_jsonrpc_command,
+    "HTTP+JSON": build_rest_command,
+    "GRPC": build_grpc_command,
+}

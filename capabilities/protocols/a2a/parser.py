@@ -121,7 +121,7 @@ class A2AParser(Parser):
         return response.describe("an agent card")
 
     def build_connection(self, document: Document, record: AgentRecord) -> Connection:
-        return build_connection(record)
+        return build_connection(document, record)
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
         problems.warn_unknown(document, AGENT_CARD_MEMBERS | {STUB_MEMBER})

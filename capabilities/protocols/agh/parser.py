@@ -1,9 +1,9 @@
 """The parser for AGH peers, whose definitions are peer cards."""
 
-import json
+import time
 from collections.abc import Iterator
 
-from ...connections import Connection, Endpoint
+from ...connections import Connection, ConnectionOption, Endpoint, Snippet, dump_snippet
 from ...documents import json_path
 from ...interfaces import PresencePolicy
 from ...parsers import Parser
@@ -31,8 +31,8 @@ from .identifiers import ENDPOINT_SCHEME, PROTOCOL_VERSION, build_endpoint
 from .merging import DocumentMerger
 from .records import KINDS, AGHCapability
 
-# The `ts` of example envelopes; the reader replaces it with the current time.
-EXAMPLE_TIMESTAMP = 1776366060
+# Seconds for which an example envelope can be sent after it was displayed.
+EXAMPLE_LIFETIME = 3600
 # The channel in envelopes of peers that were read from files.
 DEFAULT_CHANNEL = "local"
 AGENTLENS_PEER_ID = "agentlens"
@@ -68,10 +68,7 @@ class AGHParser(Parser):
         scope = f"in channel {channel}" if channel else "in any channel"
         return Connection(
             endpoints=[Endpoint(record.endpoint, f"{PROTOCOL_VERSION} {scope}")],
-            snippet_title="Request the full catalog of the peer",
-            snippet_note="POST this envelope to /api/v1/agh/envelopes. Replace `id`,"
-            " set `from` to your own peer ID and `ts` to the current time.",
-            snippet=build_whois_example(channel or DEFAULT_CHANNEL, card.peer_id),
+            options=[build_whois_option(channel or DEFAULT_CHANNEL, card.peer_id)],
         )
 
     def parse(self, document: Document, problems: Problems) -> AgentRecord:
@@ -146,14 +143,22 @@ def read_catalog_capabilities(
         yield AGHCapability.from_document(capability_document, path=path)
 
 
-def build_whois_example(channel: str, peer_id: str) -> str:
-    """Return a whois request for the peer's full catalog, as JSON to copy."""
-    header = EnvelopeHeader(
-        channel=channel, sender="your-peer-id", to=peer_id, id="msg_whois_1"
+def build_whois_option(channel: str, peer_id: str) -> ConnectionOption:
+    """Return the request for the peer's full catalog; it is valid for an hour."""
+    snippet = Snippet(
+        title="Envelope",
+        text=dump_snippet(build_whois_example(channel, peer_id, int(time.time()))),
+        language="json",
+        note="POST this envelope to /api/v1/agh/envelopes within an hour. Set `from` to"
+        " your own peer ID. Reload the page for a new envelope.",
     )
+    return ConnectionOption("Request the full catalog of the peer", [snippet])
+
+
+def build_whois_example(channel: str, peer_id: str, ts: int) -> Document:
+    """Return a whois request for the peer's full catalog."""
+    header = EnvelopeHeader(channel=channel, sender="your-peer-id", to=peer_id)
     ext = CatalogRequest(include_documents=True).to_ext()
     body = build_whois_request_body()
-    envelope = build_raw_envelope(
-        MessageKind.WHOIS, header, body, EXAMPLE_TIMESTAMP, ext
-    )
-    return json.dumps(envelope, indent=2, ensure_ascii=False)
+    envelope = build_raw_envelope(MessageKind.WHOIS, header, body, ts, ext)
+    return envelope | {"expires_at": ts + EXAMPLE_LIFETIME}

@@ -1,9 +1,8 @@
 """How clients run an AG-UI agent."""
 
-import json
 import shlex
 
-from ...connections import Connection, Endpoint
+from ...connections import Connection, ConnectionOption, Endpoint, Snippet, dump_snippet
 from ...records import AgentRecord, is_web_url
 
 # The smallest RunAgentInput that AG-UI accepts.
@@ -23,8 +22,12 @@ def build_connection(record: AgentRecord) -> Connection:
         return Connection(unavailable_reason="The definition contains no endpoint.")
     return Connection(
         endpoints=[Endpoint(record.endpoint, "AG-UI over HTTP")],
-        snippet_title="Run the agent",
-        snippet=build_curl_command(record.endpoint),
+        options=[
+            ConnectionOption(
+                "Run the agent",
+                [Snippet("curl", build_curl_command(record.endpoint), "sh")],
+            )
+        ],
     )
 
 
@@ -35,6 +38,6 @@ def build_curl_command(url: str) -> str:
             "curl -N -X POST " + shlex.quote(url),
             "-H 'Content-Type: application/json'",
             "-H 'Accept: text/event-stream'",
-            "-d " + shlex.quote(json.dumps(MINIMAL_RUN_INPUT)),
+            "-d " + shlex.quote(dump_snippet(MINIMAL_RUN_INPUT)),
         ]
     )

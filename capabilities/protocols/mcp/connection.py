@@ -1,63 +1,207 @@
 """How clients connect to an MCP server."""
 
-import json
+import re
+import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 
-from ...connections import Connection, Endpoint
+from ...connections import Connection, ConnectionOption, Endpoint, Snippet
 from ...problems import Document, Problems
 from ...records import AgentRecord, is_web_url
+from .addresses import read_all_transports
+from .client_configurations import build_snippets
+from .inputs import (
+    Input,
+    fill_template,
+    get_objects,
+    get_text,
+    iter_variables,
+    read_input,
+    read_setting,
+    render,
+    shorten,
+)
+from .nested_servers import read_nested_servers
+from .packages import SETTING_LIMIT, Package, read_local_server
+from .registry_response import LocatedObject
+from .servers import LocalServer, RemoteServer, select_values
 from .stub import describe_stub_credentials
+from .transports import STREAMABLE_HTTP, URL_TEMPLATE, normalize_transport_type
 
-# The command that runs a package of each registry, without the package's name.
-RUN_COMMANDS = {
-    "npm": ("npx", "-y"),
-    "pypi": ("uvx",),
-    "oci": ("docker", "run", "-i", "--rm"),
-    "nuget": ("dnx",),
-}
+OPTION_LIMIT = 8
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
+SSE = "sse"
+# The name of each type of transport in the configuration of clients, best first.
+CLIENT_TYPES = {STREAMABLE_HTTP: "http", "http": "http", "": "http", SSE: SSE}
+TRANSPORT_LABELS = {"http": "MCP over HTTP", SSE: "MCP over SSE"}
+TOO_LARGE = "The configuration is too large to show. See the raw definition."
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOption:
+    """An option with its endpoint and with what users can supply."""
+
+    option: ConnectionOption
+    endpoint: Endpoint
+    inputs: list[Input] = field(default_factory=list)
 
 
 def build_connection(document: Document, record: AgentRecord) -> Connection:
-    if is_web_url(record.endpoint):
-        protocol = "MCP over HTTP"
-        server: Document = {"type": "http", "url": record.endpoint}
-    else:
-        protocol, server = "MCP over stdio", find_command(document)
+    """Offer remotes first, over streamable HTTP, then SSE; then the packages."""
+    found = list(islice(iter_options(document, record), OPTION_LIMIT + 1))
+    options, has_more = found[:OPTION_LIMIT], len(found) > OPTION_LIMIT
+    inputs = dict.fromkeys(item for option in options for item in option.inputs)
     return Connection(
-        endpoints=[Endpoint(record.endpoint, protocol)],
+        endpoints=[option.endpoint for option in options]
+        or [Endpoint(record.endpoint, "MCP")],
         credentials=[
             *describe_stub_credentials(document),
-            *iter_header_descriptions(document),
+            *(item.describe() for item in inputs if is_credential(item)),
         ],
-        snippet_title="Client configuration",
-        snippet=build_client_configuration(record, server) if server else "",
+        settings=[item.describe() for item in inputs if not is_credential(item)],
+        options=[option.option for option in options]
+        + [ConnectionOption("More ways to connect: see the raw definition")] * has_more,
     )
 
 
-def find_command(document: Document) -> Document:
-    """Return how to start the first package of a registry in RUN_COMMANDS, or {}."""
-    for _, package in Problems().iter_objects(document, "packages"):
-        registry = package.get("registryType") or package.get("registry_name")
-        name = package.get("identifier") or package.get("name")
-        if registry in RUN_COMMANDS and isinstance(name, str) and name:
-            command, *arguments = RUN_COMMANDS[registry]
-            return {"command": command, "args": [*arguments, name]}
-    return {}
+def is_credential(item: Input) -> bool:
+    """Return whether to list an input as a credential: a secret or a header."""
+    return item.is_secret or item.location.startswith("Header")
 
 
-def build_client_configuration(record: AgentRecord, server: Document) -> str:
-    key = record.name.rsplit("/", 1)[-1].strip() or "server"
-    return json.dumps({"mcpServers": {key: server}}, indent=2, ensure_ascii=False)
+def iter_options(document: Document, record: AgentRecord) -> Iterator[ServerOption]:
+    name = get_text(document, "name") or record.name
+    yield from iter_remote_options(document, record, name)
+    for package_document in get_objects(document, "packages"):
+        yield build_package_option(Package.from_document(package_document), name)
 
 
-def iter_header_descriptions(document: Document) -> Iterator[str]:
-    """Yield a description of each header that the remotes declare."""
-    for _, remote in Problems().iter_objects(document, "remotes"):
-        for _, header in Problems().iter_objects(remote, "headers"):
-            name, description = header.get("name"), header.get("description")
-            if not isinstance(name, str):
-                continue
-            if isinstance(description, str):
-                yield f"Header {name}: {description}"
-            else:
-                yield f"Header {name}"
+def iter_remote_options(
+    document: Document, record: AgentRecord, name: str
+) -> Iterator[ServerOption]:
+    """Yield the remotes of the types that clients know, and the endpoint itself."""
+    remotes = list(filter(is_remote, get_objects(document, "remotes")))
+    package_urls = {
+        get_text(Package.from_document(package).transport, "url")
+        for package in get_objects(document, "packages")
+    }
+    urls = {get_text(remote, "url") for remote in remotes} | package_urls
+    if is_web_url(record.endpoint) and record.endpoint not in urls:
+        endpoint = {
+            "type": find_type(document, record.endpoint),
+            "url": record.endpoint,
+        }
+        remotes = [remote for remote in (endpoint, *remotes) if is_remote(remote)]
+    types = list(CLIENT_TYPES)
+    remotes.sort(key=lambda remote: types.index(get_remote_type(remote)))
+    for remote in remotes:
+        yield build_remote_option(remote, name)
+
+
+def is_remote(transport: Document) -> bool:
+    """Return whether clients can connect to the URL of a transport."""
+    has_url = URL_TEMPLATE.fullmatch(get_text(transport, "url"))
+    return bool(has_url) and get_remote_type(transport) in CLIENT_TYPES
+
+
+def get_remote_type(remote: Document) -> str:
+    transport_type = get_text(remote, "type") or get_text(remote, "transport_type")
+    return normalize_transport_type(transport_type)
+
+
+def find_type(document: Document, url: str) -> str:
+    """Return the type of the transport that is declared with this URL, "" if none.
+
+    A type that clients know is preferred.
+    """
+    root, problems = LocatedObject(document, "$"), Problems()
+    nested = read_nested_servers(root, problems)
+    transports = read_all_transports(root, nested, problems)
+    types = [transport.type for transport in transports if transport.url == url]
+    return next((name for name in types if name in CLIENT_TYPES), "".join(types[:1]))
+
+
+def build_remote_option(remote: Document, name: str) -> ServerOption:
+    client_type = CLIENT_TYPES[get_remote_type(remote)]
+    label = TRANSPORT_LABELS[client_type]
+    url = get_text(remote, "url")
+    endpoint = Endpoint(url, label)
+    server, inputs = read_remote_server(remote, client_type, {})
+    if server is None:
+        return ServerOption(ConnectionOption(label, note=TOO_LARGE), endpoint)
+    snippets = build_snippets(name, server)
+    option = ConnectionOption(
+        f"{label}: {shorten(url)}", snippets, "" if snippets else TOO_LARGE
+    )
+    return ServerOption(option, endpoint, inputs)
+
+
+def read_remote_server(
+    remote: Document, client_type: str, variables: dict[str, Input]
+) -> tuple[RemoteServer | None, list[Input]]:
+    """Return a remote and what users can supply; None if it is too large."""
+    url_input = read_input({}, "URL", "")
+    url_variables = dict(iter_variables(remote, url_input))
+    url = get_text(remote, "url")
+    value = fill_template(url, variables | url_variables, is_url=True)
+    headers = get_objects(remote, "headers")
+    if value is None or len(headers) > SETTING_LIMIT:
+        return None, []
+    settings = [
+        read_setting(header, "Header", header_name)
+        for header in headers
+        if HEADER_NAME.fullmatch(header_name := get_text(header, "name").strip())
+    ]
+    inputs = [item for setting in settings for item in setting.inputs]
+    server = RemoteServer(client_type, value, select_values(settings))
+    return server, [*url_variables.values(), *inputs]
+
+
+def build_package_option(package: Package, name: str) -> ServerOption:
+    endpoint = Endpoint(package.title, "MCP over stdio")
+    if reason := package.unavailable_reason:
+        return ServerOption(ConnectionOption(package.title, note=reason), endpoint)
+    server, inputs = read_local_server(package)
+    if is_remote(package.transport):
+        return build_listening_option(package, name, server, inputs)
+    snippets = build_snippets(name, server)
+    note = package.preparation if snippets else TOO_LARGE
+    option = ConnectionOption(package.title, snippets, note)
+    return ServerOption(option, endpoint, inputs)
+
+
+def build_listening_option(
+    package: Package, name: str, local: LocalServer, inputs: list[Input]
+) -> ServerOption:
+    """Return the option of a package that the user starts and that listens at a URL."""
+    client_type = CLIENT_TYPES[get_remote_type(package.transport)]
+    url = get_text(package.transport, "url")
+    endpoint = Endpoint(url, TRANSPORT_LABELS[client_type])
+    variables = {item.name.lstrip("-"): item for item in inputs} | {
+        item.name: item for item in inputs
+    }
+    remote, remote_inputs = read_remote_server(
+        package.transport, client_type, variables
+    )
+    snippets = build_snippets(name, remote) if remote else []
+    if not snippets:
+        option = ConnectionOption(package.title, note=TOO_LARGE)
+        return ServerOption(option, endpoint, inputs)
+    start = Snippet("Start the server", build_start_command(local), "sh")
+    note = "Start the server, then configure your client with its address."
+    option = ConnectionOption(
+        package.title, [start, *snippets], f"{package.preparation} {note}".strip()
+    )
+    return ServerOption(option, endpoint, [*inputs, *remote_inputs])
+
+
+def build_start_command(server: LocalServer) -> str:
+    """Return a shell command with the environment variables before it."""
+    words = [
+        f"{name}={shlex.quote(render(value, '<YOUR_{}>'))}"
+        for name, value in server.environment.items()
+    ]
+    arguments = [render(value, "<YOUR_{}>") for value in server.arguments]
+    words += [shlex.quote(word) for word in (server.command, *arguments)]
+    return " ".join(words)

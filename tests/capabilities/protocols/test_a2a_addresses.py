@@ -69,7 +69,9 @@ def test_tenant_is_not_in_requests():
         requests = A2AParser().health_requests(f"{URL}#tenant=north", "")
 
     assert connection.endpoints == [Endpoint(URL, "JSONRPC 1.0")]
-    assert "#tenant" not in connection.snippet
+    (snippet,) = connection.snippets
+    assert URL in snippet.text
+    assert "#tenant" not in snippet.text
     assert [request.url for request in requests] == [
         "https://desk.example.com/.well-known/agent-card.json",
         "https://desk.example.com/.well-known/agent.json",
@@ -100,12 +102,13 @@ def test_older_card_with_grpc_transport_is_valid():
     assert get_record(card).endpoint == "localhost:50051"
 
 
-def test_grpc_card_has_no_curl_command():
+def test_grpc_card_has_command_for_grpc():
     raw = json.dumps(build_grpc_card("localhost:50051")).encode()
     with parsers.temporarily(A2AParser()):
         connection = get_connection(raw, "a2a", "localhost:50051")
 
-    assert connection.snippet == ""
+    (snippet,) = connection.snippets
+    assert snippet.text.startswith("grpcurl -plaintext")
 
 
 @pytest.mark.parametrize(

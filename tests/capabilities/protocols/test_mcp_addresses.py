@@ -17,7 +17,8 @@ def build_server(*remotes, **members):
         "version": "1.0.0",
     }
     if not remotes and not members.keys() & {"url", "endpoint", "serverUrl"}:
-        document["packages"] = [{"registryType": "npm", "identifier": "vault"}]
+        package = {"registryType": "npm", "identifier": "vault"}
+        document["packages"] = [package | {"transport": {"type": "stdio"}}]
     if remotes:
         document["remotes"] = [{"type": "sse", "url": url} for url in remotes]
     return document | members

@@ -148,7 +148,7 @@ def test_connection_snippet_is_a_valid_whois():
     assert [endpoint.address for endpoint in connection.endpoints] == [
         "agh://builders/designer"
     ]
-    request = json.loads(connection.snippet)
+    request = json.loads(connection.snippets[0].text)
     envelope = parse_envelope(request, now=request["ts"])
     assert (envelope.to, envelope.channel) == ("designer", "builders")
     assert envelope.ext == {"agh.include": ["capability_catalog"]}

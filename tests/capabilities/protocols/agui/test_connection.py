@@ -93,7 +93,7 @@ def test_health_requests_try_capabilities_then_endpoint(endpoint, capabilities_u
 def test_connection_snippet_is_a_valid_ag_ui_run():
     record, _ = parse_record(load_sample("concierge") | {"url": URL})
     connection = AGUIParser().build_connection({}, record)
-    arguments = shlex.split(connection.snippet.replace("\\\n", ""))
+    arguments = shlex.split(connection.snippets[0].text.replace("\\\n", ""))
 
     assert [endpoint.address for endpoint in connection.endpoints] == [URL]
     assert URL in arguments
@@ -105,4 +105,4 @@ def test_connection_without_url_has_only_a_reason():
     connection = AGUIParser().build_connection({}, record)
 
     assert connection.unavailable_reason
-    assert (connection.endpoints, connection.snippet) == ([], "")
+    assert (connection.endpoints, connection.options) == ([], [])

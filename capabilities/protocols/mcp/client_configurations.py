@@ -1,0 +1,136 @@
+"""Configuration files of MCP clients, as their documentation describes them."""
+
+import re
+from typing import Any
+
+from ...connections import Snippet, dump_snippet
+from .inputs import Input, render
+from .servers import LocalServer, RemoteServer
+
+SERVER_NAME_LIMIT = 60
+# Larger configurations are not displayed.
+CONFIGURATION_LIMIT = 20_000
+ENVIRONMENT_NOTE = "Set {} in the environment of the client."
+
+Server = LocalServer | RemoteServer
+
+
+def build_snippets(name: str, server: Server) -> list[Snippet]:
+    """Return the configuration of the server for each client."""
+    key = build_server_key(name)
+    snippets = [
+        build_generic_snippet(key, server),
+        build_claude_code_snippet(key, server),
+        build_cursor_snippet(key, server),
+        build_vs_code_snippet(key, server),
+    ]
+    return [snippet for snippet in snippets if len(snippet.text) <= CONFIGURATION_LIMIT]
+
+
+def build_server_key(name: str) -> str:
+    """Return the part of the name after the slash, without special characters."""
+    key = re.sub(r"[^A-Za-z0-9_-]+", "-", name.rsplit("/", 1)[-1])
+    return key[:SERVER_NAME_LIMIT].strip("-_") or "server"
+
+
+def build_generic_snippet(key: str, server: Server) -> Snippet:
+    return Snippet(
+        title="Any client with mcpServers",
+        text=dump_snippet({"mcpServers": {key: render_server(server, "<YOUR_{}>")}}),
+        language="json",
+        note=describe_placeholders(server, "Replace {}.", "<YOUR_{}>"),
+    )
+
+
+def build_claude_code_snippet(key: str, server: Server) -> Snippet:
+    name = get_variable_name(server)
+    members = render_server(server, f"${{{{{name}}}}}")
+    if isinstance(server, LocalServer):
+        members = {"type": "stdio"} | members
+    return Snippet(
+        title="Claude Code",
+        text=dump_snippet({"mcpServers": {key: members}}),
+        language="json",
+        file_name=".mcp.json",
+        note=describe_placeholders(server, ENVIRONMENT_NOTE, name),
+    )
+
+
+def build_cursor_snippet(key: str, server: Server) -> Snippet:
+    """Return the configuration without the type of URLs, which Cursor detects."""
+    name = get_variable_name(server)
+    members = render_server(server, f"${{{{env:{name}}}}}")
+    if isinstance(server, LocalServer):
+        members = {"type": "stdio"} | members
+    else:
+        del members["type"]
+    return Snippet(
+        title="Cursor",
+        text=dump_snippet({"mcpServers": {key: members}}),
+        language="json",
+        file_name=".cursor/mcp.json",
+        note=describe_placeholders(server, ENVIRONMENT_NOTE, name),
+    )
+
+
+def get_variable_name(server: Server) -> str:
+    """Return the form of environment variables that the client reads.
+
+    The definition of a remote server must not choose which of the user's variables are
+    sent to it, so they have a prefix.
+    """
+    return "MCP_{}" if isinstance(server, RemoteServer) else "{}"
+
+
+def build_vs_code_snippet(key: str, server: Server) -> Snippet:
+    members = render_server(server, "${{input:{}}}")
+    if isinstance(server, LocalServer):
+        members = {"type": "stdio"} | members
+    inputs = [build_vs_code_input(item) for item in server.inputs]
+    configuration = {"inputs": inputs} if inputs else {}
+    return Snippet(
+        title="VS Code",
+        text=dump_snippet(configuration | {"servers": {key: members}}),
+        language="json",
+        file_name=".vscode/mcp.json",
+        note=describe_placeholders(server, "VS Code prompts for {}."),
+    )
+
+
+def build_vs_code_input(item: Input) -> dict[str, Any]:
+    """Return the prompt for an input; a list to choose from if it has choices."""
+    prompt: dict[str, Any] = {
+        "type": "pickString" if item.choices else "promptString",
+        "id": item.identifier,
+        "description": item.description or f"{item.location} {item.name}",
+    }
+    if item.choices:
+        return prompt | {"options": list(item.choices)}
+    return prompt | ({"password": True} if item.is_secret else {})
+
+
+def render_server(server: Server, placeholder: str) -> dict[str, Any]:
+    """Return the members of the server that all clients have in common."""
+    if isinstance(server, LocalServer):
+        members: dict[str, Any] = {
+            "command": server.command,
+            "args": [render(value, placeholder) for value in server.arguments],
+        }
+        values_key, values = "env", server.environment
+    else:
+        members = {"type": server.type, "url": render(server.url, placeholder)}
+        values_key, values = "headers", server.headers
+    if values:
+        members[values_key] = {
+            name: render(value, placeholder) for name, value in values.items()
+        }
+    return members
+
+
+def describe_placeholders(server: Server, sentence: str, name: str = "{}") -> str:
+    """Return the sentence with the names of the inputs, "" if there are none."""
+    names = [name.format(item.identifier) for item in server.inputs]
+    if not names:
+        return ""
+    *first, last = names
+    return sentence.format(f"{', '.join(first)} and {last}" if first else last)

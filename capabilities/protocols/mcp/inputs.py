@@ -1,0 +1,195 @@
+"""Inputs of a `server.json`: values that its author fixes or that users supply."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ...problems import Document
+
+# Longer values are replaced with a placeholder, longer texts are shortened.
+VALUE_LIMIT = 2_000
+TEXT_LIMIT = 300
+CHOICE_LIMIT = 20
+# `{name}` is a variable of the document. Clients would replace `${name}` with a value
+# from the user's computer, so it is never copied into a configuration.
+VARIABLE_REFERENCE = re.compile(
+    r"\$\{(?P<client>[^{}]{1,200})\}|\{(?P<name>[^{}\s\"']{1,200})\}"
+)
+CLIENT_VARIABLE = "${"
+UPPERCASE = re.compile(r"([a-z0-9])([A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A value that the user can supply, such as an environment variable."""
+
+    name: str
+    # Where the value is used, such as "Header" or "Environment variable".
+    location: str
+    description: str = ""
+    is_required: bool = False
+    is_secret: bool = False
+    is_repeated: bool = False
+    default: str = ""
+    example: str = ""
+    choices: tuple[str, ...] = ()
+
+    @property
+    def identifier(self) -> str:
+        """The name in capital letters, digits and underscores."""
+        words = UPPERCASE.sub(r"\1_\2", self.name)
+        return re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_").upper() or "VALUE"
+
+    def describe(self) -> str:
+        """Return name, location and rules, such as "Header X-Key (required): Key"."""
+        facts = ["required" if self.is_required and not self.default else "optional"]
+        facts += ["secret"] * self.is_secret
+        facts += ["can be repeated"] * self.is_repeated
+        facts += [f"default {shorten(self.default)}"] * bool(self.default)
+        facts += [f"one of {', '.join(self.choices)}"] * bool(self.choices)
+        facts += [f"such as {self.example}"] * bool(self.example)
+        summary = f"{self.location} {self.name} ({', '.join(facts)})"
+        return f"{summary}: {self.description}" if self.description else summary
+
+
+# A text in which the user replaces inputs.
+Value = tuple[str | Input, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSetting:
+    """An argument, header or environment variable of a server.
+
+    `value` is None if the author gives none and the user need not supply one.
+    """
+
+    name: str
+    value: Value | None
+    # What the user can supply; empty if the author fixes the value.
+    inputs: tuple[Input, ...] = ()
+
+
+def get_member(document: Document, name: str) -> Any:
+    """Return a member, spelled in camelCase or, as before 2025-09, in snake_case."""
+    if document.get(name) is not None:
+        return document[name]
+    return document.get(UPPERCASE.sub(r"\1_\2", name).lower())
+
+
+def get_objects(document: Document, name: str) -> list[Document]:
+    """Return the objects of a list, leaving out values of other types."""
+    values = get_member(document, name)
+    values = values if isinstance(values, list) else []
+    return [value for value in values if isinstance(value, dict)]
+
+
+def get_text(document: Document, name: str) -> str:
+    """Return a string, number or boolean as text, "" for anything else."""
+    value = get_member(document, name)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and value.bit_length() <= 64:  # noqa: PLR2004
+        return str(value)
+    return str(value) if isinstance(value, float) and math.isfinite(value) else ""
+
+
+def get_short_text(document: Document, name: str) -> str:
+    return shorten(get_text(document, name))
+
+
+def shorten(text: str) -> str:
+    """Return the text in one line of at most TEXT_LIMIT characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= TEXT_LIMIT else line[: TEXT_LIMIT - 1] + "…"
+
+
+def read_input(document: Document, location: str, name: str) -> Input:
+    choices = get_member(document, "choices")
+    choices = choices[:CHOICE_LIMIT] if isinstance(choices, list) else []
+    return Input(
+        name=name,
+        location=location,
+        description=get_short_text(document, "description"),
+        is_required=get_member(document, "isRequired") is True,
+        is_secret=get_member(document, "isSecret") is True,
+        is_repeated=get_member(document, "isRepeated") is True,
+        default=get_text(document, "default"),
+        example=get_short_text(document, "placeholder"),
+        choices=tuple(
+            shorten(choice) for choice in choices if isinstance(choice, str) and choice
+        ),
+    )
+
+
+def read_setting(document: Document, location: str, name: str) -> ServerSetting:
+    """Return a setting with its fixed value, its default or a placeholder."""
+    setting_input = read_input(document, location, name)
+    if fixed_value := get_text(document, "value"):
+        variables = dict(iter_variables(document, setting_input))
+        value = fill_template(fixed_value, variables) or (setting_input,)
+        return ServerSetting(name, value, tuple(variables.values()))
+    if default := get_text(document, "default"):
+        value = fill_template(default, {}) or (setting_input,)
+        return ServerSetting(name, value, (setting_input,))
+    value_or_none = (setting_input,) if setting_input.is_required else None
+    return ServerSetting(name, value_or_none, (setting_input,))
+
+
+def iter_variables(document: Document, parent: Input) -> Iterator[tuple[str, Input]]:
+    """Yield name and input of each declared variable of a value or URL.
+
+    A fixed value of the variable is its default here, since nothing else differs.
+    """
+    variables = get_member(document, "variables")
+    variables = variables if isinstance(variables, dict) else {}
+    location = f"{parent.location} {parent.name}".strip()
+    for name, variable in variables.items():
+        if not isinstance(variable, dict) or len(name) > TEXT_LIMIT:
+            continue
+        members = variable | {
+            "default": get_text(variable, "value") or get_text(variable, "default"),
+            "isRequired": True,
+            "isSecret": parent.is_secret or get_member(variable, "isSecret"),
+        }
+        yield name, read_input(members, f"{location} variable", name)
+
+
+def fill_template(
+    text: str, variables: dict[str, Input], *, is_url: bool = False
+) -> Value | None:
+    """Return the text with a value or placeholder for each variable.
+
+    Braces that are not a declared variable are copied, except in URLs. Return None if
+    the result is too long or refers to a variable of the client.
+    """
+    parts: list[str | Input] = []
+    position = length = 0
+    for match in VARIABLE_REFERENCE.finditer(text[: VALUE_LIMIT + 1]):
+        name = match["client"] or match["name"]
+        variable = variables.get(name)
+        if variable is None and (match["client"] or is_url):
+            variable = Input(shorten(name), "Variable", is_required=True)
+        if variable is None:
+            continue
+        parts += [text[position : match.start()], variable.default or variable]
+        position = match.end()
+        length += len(variable.default)
+        if length > VALUE_LIMIT:
+            return None
+    parts.append(text[position:])
+    literal = "".join(part if isinstance(part, str) else " " for part in parts)
+    if length + len(text) > VALUE_LIMIT or CLIENT_VARIABLE in literal:
+        return None
+    return tuple(part for part in parts if part)
+
+
+def render(value: Value, placeholder: str) -> str:
+    """Return the value with a placeholder, such as "<YOUR_{}>", for each input."""
+    return "".join(
+        part if isinstance(part, str) else placeholder.format(part.identifier)
+        for part in value
+    )

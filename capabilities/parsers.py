@@ -1,5 +1,6 @@
 """Parsing of definitions: protocol detection, parsers, validation of records."""
 
+import logging
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,6 +35,9 @@ from .records import (
 from .registry import Registry
 from .unsupported_formats import explain_unreadable, find_unsupported_format
 
+logger = logging.getLogger(__name__)
+
+CONNECTION_ERROR = "The connection details of this definition cannot be shown."
 # Leaves room for the highest number that can be appended to make a name unique.
 STEM_LIMIT = CAPABILITY_NAME_LIMIT - len(f" ({CAPABILITY_LIMIT})")
 
@@ -262,14 +266,21 @@ def parse_unchecked(
 def get_connection(
     raw: bytes, protocol: str, endpoint: str = "", base_url: str = ""
 ) -> Connection:
-    """Return how to connect to the agent of a stored definition."""
+    """Return how to connect to the agent of a stored definition.
+
+    Never raise: a page must be displayed whatever the definition contains.
+    """
     parser = parsers.get(protocol)
-    record = try_parse(raw, protocol, endpoint, base_url).record
-    if parser is None or record is None:
-        return Connection()
-    # An earlier version of AgentLens may have read another endpoint.
-    record = replace(record, endpoint=endpoint or record.endpoint)
-    return parser.build_connection(read_document(raw, Problems()), record)
+    try:
+        record = try_parse(raw, protocol, endpoint, base_url).record
+        if parser is None or record is None:
+            return Connection()
+        # An earlier version of AgentLens may have read another endpoint.
+        record = replace(record, endpoint=endpoint or record.endpoint)
+        return parser.build_connection(read_document(raw, Problems()), record)
+    except Exception:
+        logger.exception("Building the connection of a %s definition failed", protocol)
+        return Connection(unavailable_reason=CONNECTION_ERROR)
 
 
 def is_stub(raw: bytes, protocol: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from .kinds import Kind
+from .kinds import Kind, PropertyRule
 from .records import CapabilityRecord
 
 # A feature name split at the dots: ("multimodal", "input", "image").
@@ -37,6 +37,8 @@ FEATURE_KIND = Kind(
     record_class=AgentFeature,
     discoverable=False,
     icon="flag",
+    rules={"value": PropertyRule.FEATURE},
+    rules_by_name={"security.requirements": PropertyRule.SECURITY_REQUIREMENTS},
 )
 
 

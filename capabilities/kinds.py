@@ -1,11 +1,34 @@
 """The kinds of capability, filled by `CapabilitiesConfig.ready()` and by other apps."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from .records import CapabilityRecord
 from .registry import Registry
+
+
+class PropertyRule(StrEnum):
+    """When a change of a property breaks clients; without a rule, it never does."""
+
+    # A JSON schema of what clients send, or of what they receive.
+    INPUT_SCHEMA = "input schema"
+    OUTPUT_SCHEMA = "output schema"
+    # Named arguments, each an object with `name` and `required`.
+    ARGUMENTS = "arguments"
+    # A list or an object whose items clients choose from: removing one breaks clients.
+    OPTIONS = "options"
+    # Any change of a value that was there breaks clients.
+    FIXED = "fixed"
+    # The value of a feature: losing it breaks clients.
+    FEATURE = "feature"
+    # A flag that demands something of clients when it is set.
+    DEMAND = "demand"
+    # Alternative security requirements, each a mapping of schemes to scopes.
+    SECURITY_REQUIREMENTS = "security requirements"
+    # Computed from other properties and not compared.
+    DERIVED = "derived"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +49,13 @@ class Kind:
     is_removal_breaking: bool = False
     # The property that identifies a capability across versions; "" for its name.
     identity_property: str = ""
+    # The rules of properties, and of capabilities with a name of their own.
+    rules: Mapping[str, PropertyRule] = field(default_factory=dict, hash=False)
+    rules_by_name: Mapping[str, PropertyRule] = field(default_factory=dict, hash=False)
+
+    def get_rule(self, capability_name: str, property_name: str) -> PropertyRule | None:
+        rule = self.rules_by_name.get(capability_name)
+        return rule or self.rules.get(property_name)
 
 
 kinds: Registry[Kind] = Registry("Capability kind")

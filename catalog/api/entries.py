@@ -44,6 +44,7 @@ from .base import (
     get_validated_data,
     parse_boolean,
 )
+from .changes import IngestResultSerializer, VersionSerializer
 from .health import HealthHistorySerializer, HealthReport, ProbeSerializer
 from .serializers import (
     AuthorizationSerializer,
@@ -52,11 +53,9 @@ from .serializers import (
     EntryPatchSerializer,
     EntrySerializer,
     ImportSerializer,
-    IngestResultSerializer,
     KindSerializer,
     ParseResultSerializer,
     StatsSerializer,
-    VersionSerializer,
 )
 
 INVALID_DEFINITION_RESPONSE = OpenApiResponse(
@@ -271,7 +270,8 @@ class CatalogEntryViewSet(
     def refresh(self, request: Request, pk: str) -> Response:
         """Fetch the definition or introspect the agent again, apply changes and probe.
 
-        Removed capabilities that clients may depend on are marked as `breaking`.
+        `changes` lists what differs from the stored definition, field by field, and
+        marks what may break clients as `breaking`.
         """
         entry = self.get_object()
         data = get_validated_data(AuthorizationSerializer(data=request.data))

@@ -11,7 +11,7 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
-from capabilities.kinds import is_removal_breaking, kinds
+from capabilities.kinds import kinds
 from capabilities.parsers import ParseResult, parsers
 from capabilities.problems import Problem
 from capabilities.records import (
@@ -21,15 +21,7 @@ from capabilities.records import (
     CapabilityRecord,
 )
 
-from ..ingestion import IngestOutcome
-from ..models import (
-    AgentType,
-    Capability,
-    CatalogEntry,
-    DefinitionChange,
-    Provider,
-    Status,
-)
+from ..models import Capability, CatalogEntry, Provider, Status
 from ..outbound import find_authorization_error
 from .base import BoundedListField, StrictCharField
 from .health import HealthSerializer
@@ -239,24 +231,6 @@ class CapabilityKeySerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
 
 
-class RemovedCapabilitySerializer(CapabilityKeySerializer):
-    breaking = serializers.SerializerMethodField(
-        help_text="Whether clients may depend on it: true for kinds such as skills,"
-        " tools, interfaces and security schemes."
-    )
-
-    def get_breaking(self, removed: dict[str, str]) -> bool:
-        return is_removal_breaking(removed["kind"])
-
-
-class ChangesSerializer(serializers.Serializer[Any]):
-    """Capabilities that were added, removed or changed."""
-
-    added = CapabilityKeySerializer(many=True)
-    removed = RemovedCapabilitySerializer(many=True)
-    changed = CapabilityKeySerializer(many=True)
-
-
 class PreviewSerializer(serializers.Serializer[AgentRecord]):
     """The agent as the definition describes it."""
 
@@ -292,63 +266,6 @@ class ParseResultSerializer(serializers.Serializer[ParseResult]):
     @extend_schema_field(PreviewSerializer(allow_null=True))
     def get_preview(self, result: ParseResult) -> dict[str, Any] | None:
         return PreviewSerializer(result.record).data if result.is_valid else None
-
-
-@extend_schema_serializer(component_name="Outcome")
-class IngestResultSerializer(EntryDetailSerializer):
-    """The entry, and what registering or refreshing its definition changed."""
-
-    outcome = serializers.ChoiceField(
-        choices=[outcome.value for outcome in IngestOutcome]
-    )
-    changes = ChangesSerializer(source="changes_made")
-    warnings = ProblemSerializer(many=True)
-
-    class Meta(EntryDetailSerializer.Meta):
-        fields = [
-            "outcome",
-            "changes",
-            "warnings",
-            *EntryDetailSerializer.Meta.fields,
-        ]
-        read_only_fields = fields
-
-
-class DefinitionChangeSerializer(
-    ChangesSerializer, serializers.ModelSerializer[DefinitionChange]
-):
-    class Meta:
-        model = DefinitionChange
-        fields = [
-            "recorded_at",
-            "previous_version",
-            "digest",
-            "added",
-            "removed",
-            "changed",
-        ]
-
-
-class VersionSerializer(serializers.ModelSerializer[AgentType]):
-    """One version of an agent, with the changes of its definition."""
-
-    current = serializers.BooleanField()
-    capability_count = serializers.IntegerField(help_text=CAPABILITY_COUNT_HELP)
-    technical_count = serializers.IntegerField(help_text=TECHNICAL_COUNT_HELP)
-    changes = DefinitionChangeSerializer(many=True)
-
-    class Meta:
-        model = AgentType
-        fields = [
-            "version",
-            "spec_version",
-            "current",
-            "digest",
-            "capability_count",
-            "technical_count",
-            "created_on",
-            "changes",
-        ]
 
 
 class KindSerializer(serializers.Serializer[Any]):

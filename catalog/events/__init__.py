@@ -1,6 +1,13 @@
 """Entry events: published after commit, delivered to subscribers and sockets."""
 
-from .bus import EntryIngested, EntryRemoved, StateChanged, publish, subscribe
+from .bus import (
+    ChangeSummary,
+    EntryIngested,
+    EntryRemoved,
+    StateChanged,
+    publish,
+    subscribe,
+)
 from .consumers import (
     EventConsumerMixin,
     LiveConsumer,
@@ -12,6 +19,7 @@ from .consumers import (
 )
 
 __all__ = [
+    "ChangeSummary",
     "EntryIngested",
     "EntryRemoved",
     "EventConsumerMixin",

@@ -15,6 +15,25 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeSummary:
+    """What a new definition of an agent changed."""
+
+    # Numbers of capabilities.
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    # Names of the changed fields of the agent, such as "version".
+    fields: tuple[str, ...] = ()
+    # The number of changes that break clients, and the reasons of the first of them.
+    breaking_count: int = 0
+    breaking_reasons: tuple[str, ...] = ()
+
+    @property
+    def breaking(self) -> bool:
+        return self.breaking_count > 0
+
+
+@dataclass(frozen=True, slots=True)
 class EntryIngested:
     """A definition was registered; `outcome` is "created", "updated" or "unchanged"."""
 
@@ -22,6 +41,8 @@ class EntryIngested:
     outcome: str
     # The name of the agent that was in the entry, if another one replaced it.
     replaced_name: str = ""
+    # What changed, if the entry was updated.
+    changes: ChangeSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.template.loader import render_to_string
 
 from ..conf import conf
-from .bus import EntryIngested, EntryRemoved, StateChanged
+from .bus import ChangeSummary, EntryIngested, EntryRemoved, StateChanged
 
 CATALOG_GROUP = "catalog"
 VIEW_PERMISSION = "catalog.view_catalogentry"
@@ -57,14 +57,28 @@ def send_entry_event(event: EntryIngested | StateChanged | EntryRemoved) -> None
             send_to_group(CATALOG_GROUP, build_state_message(event))
         case EntryIngested(outcome="created"):
             send_to_group(CATALOG_GROUP, {"type": "entry_added", "entry_id": entry_id})
-        case EntryIngested(outcome="updated"):
+        case EntryIngested(outcome="updated", changes=changes):
+            members = build_change_members(changes or ChangeSummary())
             message = {"type": "definition_changed", "entry_id": entry_id}
             if event.replaced_name:
                 message["replaced_name"] = event.replaced_name
-            send_to_group(CATALOG_GROUP, message)
+            send_to_group(CATALOG_GROUP, message | members)
         case EntryRemoved():
             message = {"type": "entry_removed", "entry_id": entry_id}
             send_to_group(CATALOG_GROUP, message)
+
+
+def build_change_members(changes: ChangeSummary) -> dict[str, Any]:
+    """Return what changed as members of a message."""
+    return {
+        "added": changes.added,
+        "removed": changes.removed,
+        "changed": changes.changed,
+        "fields": list(changes.fields),
+        "breaking": changes.breaking,
+        "breaking_count": changes.breaking_count,
+        "breaking_reasons": list(changes.breaking_reasons),
+    }
 
 
 def build_state_message(change: StateChanged) -> dict[str, Any]:

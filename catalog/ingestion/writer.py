@@ -25,7 +25,13 @@ from ..models import (
 )
 from ..search import save_entry, save_seen
 from .definition import Definition, ProbeTiming
-from .diff import CapabilityChanges, diff_capabilities, get_content, index_capabilities
+from .diff import (
+    AgentContent,
+    DefinitionDifferences,
+    diff_definitions,
+    get_content,
+    index_capabilities,
+)
 from .identity import compute_record_key, lock_agent, lock_entry
 from .replacement import build_replaced_warnings, find_replaced_name
 from .stubs import AgentAlreadyKnown, move_stub
@@ -65,7 +71,7 @@ class IngestOutcome(StrEnum):
 class IngestResult:
     entry: CatalogEntry
     outcome: IngestOutcome
-    changes: CapabilityChanges = field(default_factory=CapabilityChanges)
+    changes: DefinitionDifferences = field(default_factory=DefinitionDifferences)
     warnings: list[Problem] = field(default_factory=list)
     # The name of the agent that was in the entry, if this is another one.
     replaced_name: str = ""
@@ -173,40 +179,55 @@ def create_entry(definition: Definition, key: str) -> IngestResult:
 
 def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
     """Update the entry to this definition and store what changed."""
-    previous = entry.agent_type
-    previous_raw, previous_record = previous.definition, entry.parse_definition().record
-    before = index_capabilities(previous.capabilities.all())
+    previous, previous_record = entry.agent_type, entry.parse_definition().record
+    previous_raw = previous.definition
+    before = AgentContent.from_stored(previous, previous_record)
     replaced_name = find_replaced_name(
-        entry, previous_record, before, definition.record
+        entry, previous_record, before.capabilities, definition.record
     )
     entry.agent_type = upsert_agent_type(definition, entry.agent_key)
     fields_changed = update_uncurated_fields(entry, previous_record, definition.record)
     set_source(entry, definition)
     mark_seen(entry, definition)
-    changes = diff_capabilities(
-        before, index_capabilities(definition.record.capabilities)
-    )
+    changes = diff_definitions(before, AgentContent.from_record(definition.record))
     if definition.announces_presence and not changes and not fields_changed:
         save_seen(entry, EntryIngested(entry.pk, IngestOutcome.UNCHANGED))
         return IngestResult(entry, IngestOutcome.UNCHANGED)
+    record_change(entry, changes, previous.version, previous_raw)
+    event = EntryIngested(
+        entry.pk, IngestOutcome.UPDATED, replaced_name, changes.summary
+    )
+    save_entry(entry, event)
+    return build_updated_result(entry, changes, replaced_name)
+
+
+def record_change(
+    entry: CatalogEntry,
+    changes: DefinitionDifferences,
+    previous_version: str,
+    previous_raw: bytes,
+) -> None:
+    """Store what changed, and delete the oldest changes beyond CHANGE_LIMIT."""
     DefinitionChange.objects.create(
         entry=entry,
         agent_type=entry.agent_type,
-        previous_version=previous.version,
+        previous_version=previous_version,
         digest=entry.agent_type.digest,
         replaced_definition=previous_raw,
         added=changes.added,
         removed=changes.removed,
         changed=changes.changed,
+        fields=changes.fields,
+        breaking=changes.total_breaking > 0,
+        breaking_count=changes.total_breaking,
+        breaking_reasons=changes.breaking_reasons,
     )
     surplus = entry.changes.values("pk")[CHANGE_LIMIT:]
     DefinitionChange.objects.filter(pk__in=surplus).delete()
-    save_entry(entry, EntryIngested(entry.pk, IngestOutcome.UPDATED, replaced_name))
-    return build_updated_result(entry, changes, replaced_name)
 
 
 def build_updated_result(
-    entry: CatalogEntry, changes: CapabilityChanges, replaced_name: str
+    entry: CatalogEntry, changes: DefinitionDifferences, replaced_name: str
 ) -> IngestResult:
     warnings = build_replaced_warnings(replaced_name)
     return IngestResult(entry, IngestOutcome.UPDATED, changes, warnings, replaced_name)
@@ -217,13 +238,11 @@ def preview_ingest(entry: CatalogEntry, definition: Definition) -> IngestResult:
     current = entry.agent_type
     if is_unchanged(current, definition):
         return IngestResult(entry, IngestOutcome.UNCHANGED)
-    stored = index_capabilities(current.capabilities.all())
-    changes = diff_capabilities(
-        stored, index_capabilities(definition.record.capabilities)
-    )
     previous_record = entry.parse_definition().record
+    before = AgentContent.from_stored(current, previous_record)
+    changes = diff_definitions(before, AgentContent.from_record(definition.record))
     replaced_name = find_replaced_name(
-        entry, previous_record, stored, definition.record
+        entry, previous_record, before.capabilities, definition.record
     )
     return build_updated_result(entry, changes, replaced_name)
 

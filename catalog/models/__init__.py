@@ -8,7 +8,7 @@ from .catalog_entry import (
     Source,
     Status,
 )
-from .definition_change import DefinitionChange
+from .definition_change import DefinitionChange, is_breaking_removal
 from .entry_text import EntryText
 from .prepared_statements import prepared_cursor
 from .probe_history import HealthHour, HourlyCount, ProbeCountMixin, ProbeResult
@@ -35,6 +35,7 @@ __all__ = [
     "Source",
     "Status",
     "compute_agent_key",
+    "is_breaking_removal",
     "prepared_cursor",
     "split_key",
 ]

@@ -13,12 +13,13 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django_htmx.jinja import htmx_script
 
-from capabilities.kinds import discoverable_kinds, is_removal_breaking, kinds
+from capabilities.kinds import discoverable_kinds, kinds
 from capabilities.parsers import parsers
 from capabilities.problems import find_url_error
 from capabilities.records import CapabilityRecord
 
 from .. import health
+from ..models import is_breaking_removal
 from ..web import ICONS
 
 T = TypeVar("T")
@@ -49,9 +50,15 @@ def kind_label(slug: str) -> str:
 
 
 @register.filter
-def is_breaking(removed: dict[str, str]) -> bool:
+def is_breaking(removed: dict[str, Any]) -> bool:
     """Return whether clients may depend on a removed capability."""
-    return is_removal_breaking(removed["kind"])
+    return is_breaking_removal(removed)
+
+
+@register.filter
+def field_label(name: str) -> str:
+    """Return the name of a field for people: `Input schema`."""
+    return name.replace("_", " ").capitalize()
 
 
 @register.filter

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from ...kinds import Kind
+from ...kinds import Kind, PropertyRule
 from ...records import CapabilityRecord
 
 # Alternatives, each a mapping of scheme keys to the required scopes.
@@ -114,6 +114,11 @@ KINDS = (
         list_properties=("tags", "input_modes", "output_modes"),
         search_properties=("tags",),
         is_removal_breaking=True,
+        rules={
+            "input_modes": PropertyRule.OPTIONS,
+            "output_modes": PropertyRule.OPTIONS,
+            "security": PropertyRule.SECURITY_REQUIREMENTS,
+        },
     ),
     Kind(
         "a2a.interface",
@@ -123,6 +128,9 @@ KINDS = (
         discoverable=False,
         icon="plug",
         is_removal_breaking=True,
+        rules=dict.fromkeys(
+            ("url", "binding", "protocol_version", "tenant"), PropertyRule.FIXED
+        ),
     ),
     Kind(
         "a2a.security_scheme",
@@ -133,6 +141,14 @@ KINDS = (
         icon="lock",
         is_removal_breaking=True,
         identity_property="key",
+        rules={
+            "type": PropertyRule.FIXED,
+            "scheme": PropertyRule.FIXED,
+            "location": PropertyRule.FIXED,
+            "parameter_name": PropertyRule.FIXED,
+            "flows": PropertyRule.OPTIONS,
+            "method": PropertyRule.DERIVED,
+        },
     ),
     Kind(
         "a2a.extension",
@@ -141,6 +157,7 @@ KINDS = (
         A2AExtension,
         discoverable=False,
         icon="puzzle",
+        rules={"required": PropertyRule.DEMAND},
     ),
     Kind(
         "a2a.signature",

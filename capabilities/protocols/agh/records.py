@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from ...kinds import Kind
+from ...kinds import Kind, PropertyRule
 from ...problems import Document, Problems
 from ...records import CapabilityRecord
 from .documents import CapabilityDocument
@@ -107,5 +107,6 @@ KINDS = (
         icon="puzzle",
         list_properties=("document", "digest", "verified"),
         is_removal_breaking=True,
+        rules={"text": PropertyRule.DERIVED, "digest": PropertyRule.DERIVED},
     ),
 )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...kinds import Kind
+from ...kinds import Kind, PropertyRule
 from ...records import CapabilityRecord
 
 
@@ -33,6 +33,7 @@ KINDS = (
         discoverable=True,
         icon="wrench",
         is_removal_breaking=True,
+        rules={"parameters": PropertyRule.INPUT_SCHEMA},
     ),
     Kind(
         "agui.subagent",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...kinds import Kind
+from ...kinds import Kind, PropertyRule
 from ...records import CapabilityRecord
 
 
@@ -66,6 +66,10 @@ KINDS = (
         icon="wrench",
         search_properties=("title",),
         is_removal_breaking=True,
+        rules={
+            "input_schema": PropertyRule.INPUT_SCHEMA,
+            "output_schema": PropertyRule.OUTPUT_SCHEMA,
+        },
     ),
     Kind(
         "mcp.resource",
@@ -75,6 +79,11 @@ KINDS = (
         discoverable=True,
         icon="file",
         search_properties=("title",),
+        is_removal_breaking=True,
+        rules={
+            "uri": PropertyRule.FIXED,
+            "uri_template": PropertyRule.FIXED,
+        },
     ),
     Kind(
         "mcp.prompt",
@@ -84,5 +93,7 @@ KINDS = (
         discoverable=True,
         icon="message",
         search_properties=("title",),
+        is_removal_breaking=True,
+        rules={"arguments": PropertyRule.ARGUMENTS},
     ),
 )

@@ -34,6 +34,10 @@ def test_refresh_applies_and_returns_changes_and_marks_breaking_ones(
         "added": [{"kind": "a2a.skill", "name": "Other"}],
         "removed": [{"kind": "a2a.skill", "name": "Translate text", "breaking": True}],
         "changed": [],
+        "fields": [],
+        "breaking": True,
+        "breaking_count": 1,
+        "breaking_reasons": ["A2A Skill Translate text: removed"],
     }
     skills = imported_entry.agent_type.capabilities.filter(kind="a2a.skill")
     assert [capability.name for capability in skills] == ["Other"]
@@ -102,11 +106,17 @@ def test_removed_tool_is_breaking(editor_api, card_server):
     assert removed == {"kind": "mcp.tool", "name": "lend", "breaking": True}
 
 
-def test_removed_feature_is_not_breaking(editor_api, card_server, imported_entry):
+@pytest.mark.parametrize("was_supported", [True, False])
+def test_removed_feature_is_breaking_if_it_was_supported(
+    editor_api, card_server, was_supported
+):
+    before = card_bytes(capabilities={"streaming": was_supported})
+    card_server.routes["/card"] = reply(body=before)
+    entry = import_url(card_server.url("/card")).entry
     card_server.routes["/card"] = reply(body=card_bytes(capabilities={}))
-    (removed,) = post_refresh(editor_api, imported_entry).json()["changes"]["removed"]
+    (removed,) = post_refresh(editor_api, entry).json()["changes"]["removed"]
 
-    assert (removed["kind"], removed["breaking"]) == ("agent.feature", False)
+    assert (removed["kind"], removed["breaking"]) == ("agent.feature", was_supported)
 
 
 def test_dry_run_returns_changes_and_stores_nothing(

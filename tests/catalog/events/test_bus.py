@@ -2,7 +2,7 @@ import pytest
 from django.db import transaction
 
 from catalog.events import bus
-from catalog.events.bus import EntryIngested, EntryRemoved, StateChanged
+from catalog.events.bus import ChangeSummary, EntryIngested, EntryRemoved, StateChanged
 from catalog.health.status import record_probe
 from catalog.ingestion.curation import curate
 from catalog.models import CatalogEntry, Status
@@ -32,7 +32,16 @@ def test_register_publishes_entry_ingested_with_outcome(
     assert events == [
         EntryIngested(entry.pk, "created"),
         EntryIngested(entry.pk, "unchanged"),
-        EntryIngested(entry.pk, "updated"),
+        EntryIngested(
+            entry.pk,
+            "updated",
+            ChangeSummary(
+                added=1,
+                removed=1,
+                breaking_count=1,
+                breaking_reasons=("A2A Skill Translate text: removed",),
+            ),
+        ),
     ]
 
 

@@ -80,8 +80,9 @@ def test_changed_definition_of_same_version_records_changes():
 
     change = DefinitionChange.objects.get()
     assert change.added == [{"kind": "a2a.skill", "name": "Bring"}]
-    assert change.removed == [{"kind": "a2a.skill", "name": "Drop"}]
-    assert change.changed == [{"kind": "a2a.skill", "name": "Alter"}]
+    removed = {"kind": "a2a.skill", "name": "Drop", "breaking": True}
+    assert change.removed == [removed]
+    assert [item["name"] for item in change.changed] == ["Alter"]
     assert bytes(change.replaced_definition) == before
     assert change.digest == outcome.entry.agent_type.digest
     assert outcome.changes.added == change.added

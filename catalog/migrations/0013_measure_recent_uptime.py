@@ -125,6 +125,6 @@ def delete_hours_without_probes(
 
 
 class Migration(migrations.Migration):
-    dependencies = [("catalog", "0011_entry_probe_method")]
+    dependencies = [("catalog", "0012_record_what_breaks_clients")]
 
     operations = [migrations.RunPython(measure_hours, delete_hours_without_probes)]

@@ -23,9 +23,10 @@ from .schema_reading import (
 )
 
 NESTING_LIMIT = 32
-# Keywords and members visited in one comparison, in addition to one for each character
-# of the schemas. References can make schemas exponentially larger than their text.
-STEP_ALLOWANCE = 500
+# Keywords and members visited in one comparison, in addition to one for every two
+# characters: references can make schemas exponentially larger than their text.
+STEP_ALLOWANCE = 200
+CHARACTERS_PER_STEP = 2
 # Comparisons of the same two schemas, to which several references may lead.
 REPEAT_LIMIT = 20
 # Keywords with a method of their own, and those that no client notices.
@@ -105,7 +106,7 @@ class SchemaComparison:
         self.active: set[tuple[int, int]] = set()
         self.repeats: Counter[tuple[int, int]] = Counter()
         size = sum(len(canonicalize(root)) for root in self.roots)
-        self.steps_left = STEP_ALLOWANCE + size
+        self.steps_left = STEP_ALLOWANCE + size // CHARACTERS_PER_STEP
         self.is_complete = True
 
     def run(self) -> None:

@@ -25,6 +25,9 @@ from ..web import ICONS
 T = TypeVar("T")
 U = TypeVar("U")
 
+# Characters of a value that is shown on the same line as the value that replaced it.
+SHORT_VALUE_LIMIT = 60
+
 register = template.Library()
 
 
@@ -77,6 +80,15 @@ def split_technical(
         rows.append(capability)
     groups = [("Capabilities", discoverable), ("Technical details", technical)]
     return groups if technical else groups[:1]
+
+
+@register.filter
+def has_short_values(change: dict[str, Any]) -> bool:
+    """Return whether both values of a change fit on one line."""
+    values = change["from"], change["to"]
+    return None not in values and all(
+        len(format_value(value)) <= SHORT_VALUE_LIMIT for value in values
+    )
 
 
 @register.filter

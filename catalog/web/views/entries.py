@@ -34,6 +34,8 @@ from .health import HealthPanel
 
 ENTRIES_PER_PAGE = 24
 MAX_VERSIONS = 100
+# The latest changes whose fields are shown, of all versions.
+DETAILED_CHANGES = 10
 # Filters without a control on the page: links set them, and a badge removes them.
 LINK_FILTERS = ("kind", "provider", "category", "source")
 FILTERS = ("q", "protocol", "status", "feature", *LINK_FILTERS)
@@ -204,7 +206,6 @@ def entry_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
     agent_type = entry.agent_type
     capabilities = list(agent_type.capabilities.all())
     agent = ComparedAgent.from_entry(entry, capabilities)
-    versions = AgentType.objects.versions_for(entry).defer("raw_definition")
     context = {
         "tab": "catalog",
         "entry": entry,
@@ -217,9 +218,22 @@ def entry_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
             agent_type.endpoint,
             entry.source_url,
         ),
-        "versions": versions[:MAX_VERSIONS],
+        "versions": list_versions(entry),
         "health": HealthPanel(History.for_entry(entry)),
         "feature_sections": list(iter_feature_sections([agent])),
         "definition": agent_type.definition.decode(errors="replace"),
     }
     return render(request, "catalog/entry_detail.html", context)
+
+
+def list_versions(entry: CatalogEntry) -> list[AgentType]:
+    """Return the versions of an agent; `with_details` marks its latest changes."""
+    rows = AgentType.objects.versions_for(entry).defer("raw_definition")
+    versions = list(rows[:MAX_VERSIONS])
+    changes: list[Any] = [
+        change for version in versions for change in version.changes.all()
+    ]
+    changes.sort(key=lambda change: change.recorded_at, reverse=True)
+    for index, change in enumerate(changes):
+        change.with_details = index < DETAILED_CHANGES
+    return versions

@@ -37,9 +37,7 @@ class FieldChangeSerializer(serializers.Serializer[Any]):
         help_text="Where in the field the change is, such as `address.zip` in a schema;"
         " empty for the whole field."
     )
-    to = serializers.JSONField(
-        allow_null=True, help_text="The new value; null if there is none."
-    )
+    to = serializers.JSONField(help_text="The new value; null if there is none.")
     breaking = serializers.BooleanField(
         help_text="Whether clients may fail because of it."
     )
@@ -51,7 +49,7 @@ class FieldChangeSerializer(serializers.Serializer[Any]):
         # `from` is a Python keyword, so the class body cannot declare it.
         fields = super().get_fields()
         before = serializers.JSONField(
-            allow_null=True, help_text="The former value; null if there was none."
+            help_text="The former value; null if there was none."
         )
         return {
             name: before if name == "from" else fields[name]
@@ -68,13 +66,15 @@ class CapabilityFieldChangeSerializer(FieldChangeSerializer):
 class ChangedCapabilitySerializer(CapabilityKeySerializer):
     changes = CapabilityFieldChangeSerializer(
         many=True,
-        default=(),
         help_text="Breaking ones first. Empty for changes recorded before details"
         " were.",
     )
     omitted = serializers.IntegerField(
-        default=0, help_text="Number of changes left out, beyond the limits."
+        help_text="Number of changes left out, beyond the limits."
     )
+
+    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
+        return super().to_representation({"changes": [], "omitted": 0} | instance)
 
 
 class ChangesSerializer(serializers.Serializer[Any]):

@@ -108,6 +108,26 @@ def test_socket_sends_added_changed_and_removed_entries(agentlens_url):
     ]
 
 
+def test_socket_sends_what_changed_and_what_breaks_clients_t14(agentlens_url):
+    entry = register(card_bytes()).entry
+    with open_socket(agentlens_url) as socket:
+        card = card_bytes(version="2.0.0", capabilities={"streaming": False})
+        register(card)
+        event = receive_event(socket)
+
+    assert event == {
+        "type": "definition_changed",
+        "entry_id": str(entry.pk),
+        "added": 0,
+        "removed": 0,
+        "changed": 1,
+        "fields": ["version"],
+        "breaking": True,
+        "breaking_count": 1,
+        "breaking_reasons": ["Feature transport.streaming: feature lost"],
+    }
+
+
 def test_socket_without_credentials_closes_with_4401(agentlens_url):
     with open_socket(agentlens_url, headers={}) as socket:
         assert receive_close_code(socket) == 4401

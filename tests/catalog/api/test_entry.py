@@ -302,6 +302,49 @@ def test_version_lists_its_changes(viewer_api):
     assert oldest["changes"] == []
 
 
+def test_version_lists_changes_of_fields_t14(viewer_api):
+    register(card_bytes(capabilities={"streaming": True}))
+    entry = register(card_bytes(version="2.0.0", capabilities={"streaming": False}))
+    newest, _ = viewer_api.get(entry_url(entry.entry, "versions")).json()["items"]
+
+    (change,) = newest["changes"]
+    (feature,) = change["changed"]
+    assert feature["changes"] == [
+        {
+            "field": "value",
+            "path": "",
+            "from": True,
+            "to": False,
+            "breaking": True,
+            "reason": "feature lost",
+        }
+    ]
+    assert [(item["from"], item["to"]) for item in change["fields"]] == [
+        ("1.0.0", "2.0.0")
+    ]
+    assert (change["breaking"], change["breaking_count"]) == (True, 1)
+
+
+def test_change_recorded_without_details_lists_names(viewer_api):
+    register(card_bytes(skills=[skill("Old")]))
+    entry = register(card_bytes(skills=[skill("New")])).entry
+    item = {"kind": "a2a.skill", "name": "Old"}
+    # As rows were stored before details were recorded.
+    entry.changes.update(
+        removed=[item],
+        changed=[item],
+        breaking=False,
+        breaking_count=0,
+        breaking_reasons=[],
+    )
+    (version,) = viewer_api.get(entry_url(entry, "versions")).json()["items"]
+
+    (change,) = version["changes"]
+    assert change["changed"] == [item | {"changes": [], "omitted": 0}]
+    assert change["removed"] == [item | {"breaking": True}]
+    assert (change["breaking"], change["breaking_count"]) == (True, 1)
+
+
 def test_versions_are_paginated(viewer_api):
     for n in range(5):
         entry = register(card_bytes(version=f"{n}")).entry

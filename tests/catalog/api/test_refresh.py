@@ -129,6 +129,54 @@ def test_dry_run_returns_changes_and_stores_nothing(
     assert not imported_entry.changes.exists()
 
 
+@pytest.mark.parametrize("query", ["", "?dry_run=true"])
+def test_refresh_returns_changes_of_fields_with_what_breaks_clients_t14(
+    editor_api, card_server, query
+):
+    def publish(version, **properties):
+        tool = {"name": "search", "inputSchema": {"properties": properties}}
+        document = mcp_definition("Stacks", tools=[tool], url=card_server.url("/mcp"))
+        document["serverInfo"]["version"] = version
+        card_server.routes["/server.json"] = reply(body=json.dumps(document).encode())
+
+    publish("1.2.0", address={"properties": {"zip": {"type": "string"}}})
+    entry = import_url(card_server.url("/server.json")).entry
+    publish("1.3.0", address={"properties": {"zip": {"type": "integer"}}})
+    changes = post_refresh(editor_api, entry, query).json()["changes"]
+
+    assert changes["changed"] == [
+        {
+            "kind": "mcp.tool",
+            "name": "search",
+            "changes": [
+                {
+                    "field": "inputSchema",
+                    "path": "address.zip",
+                    "from": "string",
+                    "to": "integer",
+                    "breaking": True,
+                    "reason": "type changed",
+                }
+            ],
+            "omitted": 0,
+        }
+    ]
+    assert changes["fields"] == [
+        {
+            "field": "version",
+            "path": "",
+            "from": "1.2.0",
+            "to": "1.3.0",
+            "breaking": False,
+            "reason": "changed",
+        }
+    ]
+    assert (changes["breaking"], changes["breaking_count"]) == (True, 1)
+    assert changes["breaking_reasons"] == [
+        "MCP Tool search: type changed (address.zip)"
+    ]
+
+
 def test_refresh_of_unchanged_definition_probes_agent(editor_api, imported_entry):
     last_probed_at = imported_entry.last_probed_at
     body = post_refresh(editor_api, imported_entry).json()

@@ -61,7 +61,15 @@ def test_register_creates_entry_and_returns_its_url(editor_api):
     assert response.status_code == 201
     assert urlsplit(response["Location"]).path == f"{CATALOG_URL}/{entry.pk}"
     assert (body["outcome"], body["id"]) == ("created", str(entry.pk))
-    assert body["changes"] == {"added": [], "removed": [], "changed": []}
+    assert body["changes"] == {
+        "added": [],
+        "removed": [],
+        "changed": [],
+        "fields": [],
+        "breaking": False,
+        "breaking_count": 0,
+        "breaking_reasons": [],
+    }
     assert body["warnings"] == []
 
 

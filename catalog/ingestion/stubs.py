@@ -3,8 +3,8 @@
 from capabilities.parsers import is_stub
 from capabilities.records import AgentRecord
 
-from ..models import AgentType, CatalogEntry
-from .identity import compute_record_key, lock_agent
+from ..models import CatalogEntry
+from .identity import compute_record_key, lock_agent, move_entry
 
 
 class AgentAlreadyKnown(Exception):
@@ -19,14 +19,12 @@ def move_stub(entry: CatalogEntry, record: AgentRecord) -> None:
     """
     key = compute_record_key(record)
     lock_agent(key)
-    stub = AgentType.objects.filter(entry=entry.pk, agent_key=entry.agent_key).first()
-    if key == entry.agent_key or stub is None:
-        return
-    if not is_stub(stub.definition, stub.protocol):
+    stubs = CatalogEntry.objects.select_for_update().filter(agent_key=entry.agent_key)
+    stub = stubs.exclude(agent_key=key).filter(pk=entry.pk).first()
+    if stub is None or not is_stub(
+        stub.agent_type.definition, stub.agent_type.protocol
+    ):
         return
     if CatalogEntry.objects.filter(agent_key=key).exists():
         raise AgentAlreadyKnown
-    CatalogEntry.objects.filter(pk=entry.pk).update(agent_key=key)
-    AgentType.objects.filter(agent_key=entry.agent_key).update(
-        agent_key=key, endpoint=record.endpoint
-    )
+    move_entry(stub, record)

@@ -12,7 +12,7 @@ from .errors import AuthorizationRequired, FetchError, RequestRefused
 # Statuses of a server that requires authorization or refuses a request.
 AUTHORIZATION_STATUSES = (401, 403)
 UNAUTHORIZED = 401
-REASON_LIMIT = 100
+QUOTE_LIMIT = 100
 # How much of a body is read to find the reason, and the seconds to wait for it.
 REASON_BYTES_LIMIT = 2_000
 REASON_TIMEOUT = 1.0
@@ -73,7 +73,9 @@ def find_reason(body: bytes) -> str:
     line = text.splitlines()[0]
     printable = "".join(character for character in line if character.isprintable())
     reason = printable.strip().rstrip(".")
-    return reason if len(reason) <= REASON_LIMIT else reason[: REASON_LIMIT - 1] + "…"
+    if len(reason) <= QUOTE_LIMIT:
+        return reason
+    return reason[: QUOTE_LIMIT - 1] + "…"
 
 
 def find_error_message(text: str) -> str:

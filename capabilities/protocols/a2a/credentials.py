@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from .records import A2ASecurityScheme, SecurityRequirements
 
-ALTERNATIVE_LIMIT = 10
+REQUIREMENT_LIMIT = 10
 BEARER_HEADER = "Authorization: Bearer YOUR_TOKEN"
 
 
@@ -33,7 +33,7 @@ def describe_credentials(
     schemes_by_key = {scheme.key: scheme for scheme in schemes}
     lines = [
         describe_alternative(alternative, schemes_by_key)
-        for alternative in requirements[:ALTERNATIVE_LIMIT]
+        for alternative in requirements[:REQUIREMENT_LIMIT]
     ]
     return [lines[0], *(f"Or: {line}" for line in lines[1:])]
 

@@ -9,7 +9,7 @@ from typing import Any
 from ...problems import Document
 
 # Longer values are replaced with a placeholder, longer texts are shortened.
-VALUE_LIMIT = 2_000
+INPUT_VALUE_LIMIT = 2_000
 TEXT_LIMIT = 300
 CHOICE_LIMIT = 20
 # `{name}` is a variable of the document. Clients would replace `${name}` with a value
@@ -168,7 +168,7 @@ def fill_template(
     """
     parts: list[str | Input] = []
     position = length = 0
-    for match in VARIABLE_REFERENCE.finditer(text[: VALUE_LIMIT + 1]):
+    for match in VARIABLE_REFERENCE.finditer(text[: INPUT_VALUE_LIMIT + 1]):
         name = match["client"] or match["name"]
         variable = variables.get(name)
         if variable is None and (match["client"] or is_url):
@@ -178,11 +178,11 @@ def fill_template(
         parts += [text[position : match.start()], variable.default or variable]
         position = match.end()
         length += len(variable.default)
-        if length > VALUE_LIMIT:
+        if length > INPUT_VALUE_LIMIT:
             return None
     parts.append(text[position:])
     literal = "".join(part if isinstance(part, str) else " " for part in parts)
-    if length + len(text) > VALUE_LIMIT or CLIENT_VARIABLE in literal:
+    if length + len(text) > INPUT_VALUE_LIMIT or CLIENT_VARIABLE in literal:
         return None
     return tuple(part for part in parts if part)
 

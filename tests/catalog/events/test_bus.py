@@ -35,7 +35,7 @@ def test_register_publishes_entry_ingested_with_outcome(
         EntryIngested(
             entry.pk,
             "updated",
-            ChangeSummary(
+            changes=ChangeSummary(
                 added=1,
                 removed=1,
                 breaking_count=1,

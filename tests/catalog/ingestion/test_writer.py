@@ -230,17 +230,20 @@ def test_concurrent_registrations_of_versions_create_one_entry_with_every_versio
 
 
 def test_rereading_adds_what_an_earlier_version_did_not_read_t15():
-    skills = [skill(examples=["Translate this letter"])]
-    entry = register(card_bytes(skills=skills)).entry
-    capability = entry.agent_type.capabilities.get(kind="a2a.skill")
+    tool = {"name": "dig", "execution": {"taskSupport": "optional"}}
+    raw = json.dumps(
+        {"serverInfo": {"name": "Garden"}, "url": "https://a.example", "tools": [tool]}
+    ).encode()
+    entry = register(raw).entry
+    capability = entry.agent_type.capabilities.get(kind="mcp.tool")
     complete = dict(capability.properties)
-    del capability.properties["examples"]
+    del capability.properties["execution"]
     capability.save()
 
-    unchanged = register(card_bytes(skills=skills))
+    unchanged = register(raw)
     capability.refresh_from_db()
     assert unchanged.outcome == IngestOutcome.UNCHANGED
-    assert "examples" not in capability.properties
+    assert "execution" not in capability.properties
 
     writer.reread_capabilities(entry.agent_key)
     capability.refresh_from_db()

@@ -6,7 +6,7 @@ import pytest
 
 from catalog.outbound.errors import AuthorizationRequired, RequestRefused
 from catalog.outbound.http import fetch
-from catalog.outbound.refusals import REASON_LIMIT
+from catalog.outbound.refusals import QUOTE_LIMIT
 from tests.servers import (
     gzip_reply,
     never_respond,
@@ -60,7 +60,7 @@ async def test_401_and_403_with_challenge_require_authorization(server, route):
         ("a\x1b[31m\x07b\u202e\u200bc".encode(), "a[31mbc"),
         (b"\n\n  Not\there  \n", "Nothere"),
         (json.dumps({"error": "a\nb"}).encode(), "a"),
-        (b"x" * 500, "x" * (REASON_LIMIT - 1) + "…"),
+        (b"x" * 500, "x" * (QUOTE_LIMIT - 1) + "…"),
     ],
 )
 async def test_reason_of_refusal_is_one_short_printable_line(server, body, reason):

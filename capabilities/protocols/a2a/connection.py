@@ -26,7 +26,7 @@ GRPC_SERVICE_V1 = "lf.a2a.v1.A2AService"
 GRPC_SERVICE_V0 = "a2a.v1.A2AService"
 GRPC_NOTE = (
     "grpcurl reads the methods from the server. If the server does not offer"
-    " reflection, add `-proto` with the protocol's a2a.proto."
+    " reflection, add -proto with the protocol's a2a.proto."
 )
 
 # A message of revision 1.0, and those of the revisions before it: gRPC and REST spell

@@ -2,12 +2,12 @@
 
 import logging
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from . import front_matter
+from .capability_names import check_capabilities
 from .connections import Connection, Endpoint
 from .documents import decode_utf8, read_document
 from .features import FEATURE_LABELS
@@ -24,12 +24,10 @@ from .interfaces import (
 )
 from .kinds import Kind
 from .placeholders import find_name_template_error, has_template
-from .problems import Document, Problem, Problems, UnreadableDocument, member_path
+from .problems import Document, Problem, Problems, UnreadableDocument
 from .records import (
     CAPABILITY_LIMIT,
-    CAPABILITY_NAME_LIMIT,
     AgentRecord,
-    CapabilityRecord,
     is_web_url,
 )
 from .registry import Registry
@@ -38,8 +36,6 @@ from .unsupported_formats import explain_unreadable, find_unsupported_format
 logger = logging.getLogger(__name__)
 
 CONNECTION_ERROR = "The connection details of this definition cannot be shown."
-# Leaves room for the highest number that can be appended to make a name unique.
-STEM_LIMIT = CAPABILITY_NAME_LIMIT - len(f" ({CAPABILITY_LIMIT})")
 
 
 class Parser(ABC):
@@ -373,39 +369,3 @@ def check_templates(parser: Parser, record: AgentRecord, problems: Problems) -> 
     if has_template(record.version):
         path = parser.reported_paths.get("$.version", "$.version")
         problems.warning(path, "contains an unfilled template")
-
-
-def check_capabilities(
-    capabilities: Iterable[CapabilityRecord], problems: Problems
-) -> Iterator[CapabilityRecord]:
-    """Validate the capabilities and make their names unique within each kind."""
-    name_counts: Counter[tuple[str, str]] = Counter()
-    error_paths = {problem.path for problem in problems.errors}
-    for capability in capabilities:
-        messages = list(capability.validate())
-        # A missing name may be reported already, by the parser itself.
-        if member_path(capability.path, "name") not in error_paths:
-            for message in messages:
-                problems.error(capability.path, message)
-        name = (
-            capability.name if messages else make_unique_name(capability, name_counts)
-        )
-        if name != capability.name:
-            message = f"another {capability.kind} has this name; stored as {name!r}"
-            problems.warning(capability.path, message)
-        name_counts[capability.kind, name] += 1
-        yield replace(capability, name=name)
-
-
-def make_unique_name(
-    capability: CapabilityRecord, name_counts: Counter[tuple[str, str]]
-) -> str:
-    """Return the name, or a disambiguated or numbered one if it is already used."""
-    kind = capability.kind
-    for name in (capability.name, capability.disambiguated_name()):
-        if not name_counts[kind, name] and len(name) <= CAPABILITY_NAME_LIMIT:
-            return name
-    stem = capability.name[:STEM_LIMIT]
-    while name_counts[kind, name := f"{stem} ({name_counts[kind, stem] + 1})"]:
-        name_counts[kind, stem] += 1
-    return name

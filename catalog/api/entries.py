@@ -189,9 +189,12 @@ class CatalogEntryViewSet(
         YAML and TOML are also accepted, as text/plain, text/markdown,
         application/yaml, text/yaml or application/toml.
         """
-        result = registration.register(
-            self.get_definition(), self.get_protocol(), endpoint=self.get_endpoint()
-        )
+        try:
+            result = registration.register(
+                self.get_definition(), self.get_protocol(), endpoint=self.get_endpoint()
+            )
+        except registration.AlreadyDefined as error:
+            raise Conflict(str(error)) from error
         return self.build_response(result)
 
     @extend_schema(

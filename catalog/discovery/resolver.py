@@ -206,7 +206,8 @@ class DefinitionResolver:
         if self.replaces_stub and isinstance(failure, AuthorizationRequired):
             failure = AuthorizationRequired(STUB_REASON, status=failure.status)
         failure = add_hint(failure, parsers.get(self.protocol))
-        set_attempts(failure, tried, can_be_stub=bool(guarded))
+        can_be_stub = bool(guarded) and not self.is_refresh
+        set_attempts(failure, tried, can_be_stub=can_be_stub)
         raise failure
 
     def iter_candidates(self, tried: list[Candidate]) -> Iterator[Candidate]:

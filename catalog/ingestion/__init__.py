@@ -4,6 +4,7 @@ from .curation import curate
 from .definition import Definition, ProbeTiming
 from .identity import find_entry, is_same_agent, lock_agent
 from .replacement import build_replaced_warnings, preview_replaced_name
+from .stubs import AlreadyDefined, check_stub_is_needed
 from .writer import (
     EntryChanged,
     IngestOutcome,
@@ -14,12 +15,14 @@ from .writer import (
 )
 
 __all__ = [
+    "AlreadyDefined",
     "Definition",
     "EntryChanged",
     "IngestOutcome",
     "IngestResult",
     "ProbeTiming",
     "build_replaced_warnings",
+    "check_stub_is_needed",
     "curate",
     "find_entry",
     "ingest",

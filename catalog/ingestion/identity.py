@@ -1,10 +1,14 @@
 """Find the entry of an agent, also under a key of an earlier version of AgentLens."""
 
+from collections.abc import Iterable
+
 from django.db import connection
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from capabilities.records import AgentRecord
 
+from ..health import close_last_outcome
 from ..models import AgentType, CatalogEntry, Status, compute_agent_key
 from ..search import build_state_changed, save_entry
 
@@ -12,6 +16,8 @@ MOVED_FIELDS = [
     "agent_key",
     "consecutive_failures",
     "last_error",
+    "outcome_counts_until",
+    "probe_method",
     "status",
     "updated_at",
 ]
@@ -35,7 +41,10 @@ def list_keys(record: AgentRecord) -> list[str]:
 
 
 def is_same_agent(entry: CatalogEntry, record: AgentRecord) -> bool:
-    """Return whether a record is of the entry's agent, whichever key the entry has."""
+    """Return whether a record describes the entry's agent.
+
+    The entry may still have a key that an earlier version gave it.
+    """
     if entry.agent_key == compute_record_key(record):
         return True
     if entry.agent_key not in compute_former_keys(record):
@@ -46,9 +55,7 @@ def is_same_agent(entry: CatalogEntry, record: AgentRecord) -> bool:
 
 def lock_entry(record: AgentRecord) -> CatalogEntry | None:
     """Lock the agent of a record and return its entry, under its current key."""
-    # Always in the same order, so that two transactions cannot wait for each other.
-    for key in sorted(list_keys(record)):
-        lock_agent(key)
+    lock_agents(list_keys(record))
     # No select_related: after waiting for the lock, PostgreSQL would look for the new
     # row's agent type in the old snapshot and return no entry at all.
     entry = select_entry(record, CatalogEntry.objects.select_for_update())
@@ -74,6 +81,12 @@ def select_entry(
     )
 
 
+def lock_agents(keys: Iterable[str]) -> None:
+    """Lock several agents in one order, so that transactions cannot deadlock."""
+    for key in sorted(set(keys)):
+        lock_agent(key)
+
+
 def lock_agent(key: str) -> None:
     """Let one transaction at a time write an agent, even before it has any row.
 
@@ -91,11 +104,12 @@ def move_entry(entry: CatalogEntry, record: AgentRecord) -> None:
     key = compute_record_key(record)
     versions = AgentType.objects.filter(agent_key=entry.agent_key)
     versions.update(agent_key=key, endpoint=record.endpoint)
-    entry.agent_key = key
+    entry.agent_key, entry.probe_method = key, ""
     entry.agent_type.refresh_from_db(fields=["agent_key", "endpoint"])
     previous_status, events = entry.status, []
     if entry.declared and entry.status not in (Status.ACTIVE, Status.DEPRECATED):
         # It was probed under its former endpoint, and cannot be any more.
+        close_last_outcome(entry, timezone.now())
         entry.status, entry.last_error = Status.ACTIVE, ""
         entry.consecutive_failures = 0
         events = [build_state_changed(entry, previous_status)]

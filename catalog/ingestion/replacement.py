@@ -1,13 +1,13 @@
 """Notice when a definition describes another agent than the one it would update."""
 
 from capabilities.kinds import discoverable_kinds
-from capabilities.parsers import is_stub
 from capabilities.problems import Problem
 from capabilities.records import AgentRecord
 
 from ..models import CatalogEntry
 from .diff import CapabilityIndex, index_capabilities
 from .identity import find_entry
+from .stubs import is_stub_entry
 
 
 def find_replaced_name(
@@ -21,8 +21,7 @@ def find_replaced_name(
     It does if it has another name and shares no discoverable capability. A stub is not
     replaced, but completed.
     """
-    agent_type = entry.agent_type
-    if is_stub(agent_type.definition, agent_type.protocol):
+    if is_stub_entry(entry):
         return ""
     names = {entry.display_name, previous.display_name if previous else ""}
     if record.display_name in names:

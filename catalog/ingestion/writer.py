@@ -34,7 +34,7 @@ from .diff import (
 )
 from .identity import compute_record_key, lock_agent, lock_entry
 from .replacement import build_replaced_warnings, find_replaced_name
-from .stubs import AgentAlreadyKnown, move_stub
+from .stubs import AgentAlreadyKnown, check_stub_is_needed, move_stub
 
 # Concurrent writers violate a unique constraint at most a few times: afterwards the
 # rows exist.
@@ -104,6 +104,7 @@ def upsert_entry(definition: Definition) -> IngestResult:
         move_refreshed_stub(definition.refreshed_entry, definition.record)
     entry = lock_entry(definition.record)
     check_entry_is_current(entry, definition)
+    check_stub_is_needed(entry, definition.raw, definition.record.protocol)
     if entry is None:
         key = compute_record_key(definition.record)
         return create_entry(definition.with_merged_capabilities(()), key)
@@ -137,14 +138,19 @@ def move_refreshed_stub(entry: CatalogEntry, record: AgentRecord) -> None:
 
 
 def check_entry_is_current(entry: CatalogEntry | None, definition: Definition) -> None:
-    """Raise EntryChanged if the entry being refreshed was removed.
+    """Raise EntryChanged if the entry being refreshed is not the agent's entry.
 
     A scheduled refresh also fails if the entry was deprecated.
     """
-    if definition.refreshed_entry is None:
+    refreshed_entry = definition.refreshed_entry
+    if refreshed_entry is None:
         return
-    if entry is None or entry.pk != definition.refreshed_entry.pk:
+    if not CatalogEntry.objects.filter(pk=refreshed_entry.pk).exists():
         raise EntryChanged("The agent was removed in the meantime")
+    if entry is None or entry.pk != refreshed_entry.pk:
+        raise EntryChanged(
+            "The catalog has this agent as another entry, too: delete one of them"
+        )
     is_scheduled = definition.probe_timing == ProbeTiming.ON_SCHEDULE
     if is_scheduled and entry.status == Status.DEPRECATED:
         raise EntryChanged("The agent was deprecated in the meantime")

@@ -1,5 +1,6 @@
 """Register agents from documents, URLs and files, refresh and export them."""
 
+from ..ingestion import AlreadyDefined
 from .export import InvalidExportLine, export_lines
 from .files import (
     ImportFailed,
@@ -20,7 +21,6 @@ from .preview import (
 from .refresh import refresh_due_entries
 from .service import (
     CANNOT_BE_PROBED,
-    AlreadyDefined,
     NotRefreshable,
     dry_run_refresh,
     import_url,

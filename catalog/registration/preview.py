@@ -14,13 +14,14 @@ from ..ingestion import (
     IngestOutcome,
     IngestResult,
     build_replaced_warnings,
+    check_stub_is_needed,
+    find_entry,
     preview_ingest,
     preview_replaced_name,
 )
 from ..models import CatalogEntry
 from ..outbound import FetchResult
 from .service import (
-    check_stub_is_needed,
     import_resolved,
     register,
     resolve_refresh,
@@ -148,7 +149,8 @@ def preview_url(
 ) -> Preview:
     """Return what importing a URL would store; raise AlreadyDefined as an import."""
     resolved = resolve_url(url, protocol, authorization, capabilities_url, allow_stub)
-    check_stub_is_needed(resolved)
+    record = resolved.record
+    check_stub_is_needed(find_entry(record), resolved.fetched.body, record.protocol)
     return build_preview(PendingDefinition.from_resolved(resolved))
 
 

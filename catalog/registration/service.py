@@ -31,7 +31,6 @@ from ..health import (
 from ..ingestion import (
     Definition,
     IngestResult,
-    find_entry,
     ingest,
     is_same_agent,
     preview_ingest,
@@ -52,10 +51,6 @@ thread_state = threading.local()
 
 class NotRefreshable(Exception):
     """The definition of an entry cannot be fetched again from its source."""
-
-
-class AlreadyDefined(Exception):
-    """The agent is in the catalog with its definition, so it cannot become a stub."""
 
 
 @cache
@@ -149,19 +144,6 @@ def resolve_url(
     return run_in_fetch_slot(resolver.run)
 
 
-def check_stub_is_needed(resolved: ResolvedDefinition) -> None:
-    """Raise AlreadyDefined if a stub would replace a stored definition."""
-    record = resolved.record
-    if not is_stub(resolved.fetched.body, record.protocol):
-        return
-    entry = find_entry(record)
-    if entry and not is_stub(entry.agent_type.definition, record.protocol):
-        raise AlreadyDefined(
-            "This agent is already in the catalog with its definition: refresh it with"
-            " an Authorization header"
-        )
-
-
 def import_resolved(
     resolved: ResolvedDefinition, refreshed_entry: CatalogEntry | None = None
 ) -> IngestResult:
@@ -172,8 +154,6 @@ def import_resolved(
     definition = resolved.definition
     if refreshed_entry is not None:
         definition = definition.as_refresh_of(refreshed_entry)
-    else:
-        check_stub_is_needed(resolved)
     result = ingest(definition).with_warnings(resolved.warnings)
     try:
         probe_now(result.entry)

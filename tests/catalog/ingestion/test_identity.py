@@ -1,16 +1,20 @@
 """Agents that share a URL, and entries stored under keys of earlier versions."""
 
 import json
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
+from catalog.health import History
+from catalog.ingestion import Definition, EntryChanged, ingest
 from catalog.ingestion.identity import find_entry
 from catalog.models import AgentType, CatalogEntry, Status, compute_agent_key
 from catalog.registration import NotRefreshable
 from catalog.registration.export import export_lines, import_line
 from catalog.registration.service import import_url, refresh_entry, register
 from catalog.search import SearchQuery, filter_matching, search_capabilities
-from tests.factories import card, skill
+from tests.factories import CatalogEntryFactory, card, skill
 from tests.mcp_servers import answer_legacy_request
 from tests.servers import reply
 
@@ -146,6 +150,38 @@ def test_former_agui_entry_with_trailing_slash_keeps_its_id_t17():
 
     assert result.entry.pk == entry.pk
     assert CatalogEntry.objects.count() == 1
+
+
+def test_refresh_of_second_entry_of_one_agui_agent_names_the_other_t17():
+    url = "https://a.example/chat"
+    entry = register_document({"transport": {}}, endpoint=url).entry
+    twin = CatalogEntryFactory(agent_type__protocol="agui")
+    record = entry.parse_definition().record
+    refresh = Definition(record, b"{}").as_refresh_of(twin)
+    with pytest.raises(EntryChanged, match="as another entry"):
+        ingest(refresh)
+
+    twin.delete()
+    with pytest.raises(EntryChanged, match="was removed"):
+        ingest(refresh)
+
+
+def test_moved_offline_entry_keeps_its_time_down():
+    entry = register_document(loopback_server("io.example/one")).entry
+    store_under_former_key(entry, LOOPBACK_URL)
+    now = timezone.now()
+    CatalogEntry.objects.update(
+        status=Status.OFFLINE,
+        last_error="Refused",
+        last_probed_at=now - timedelta(minutes=5),
+        outcome_counts_until=now + timedelta(minutes=5),
+        probe_method="ping",
+    )
+    register_document(loopback_server("io.example/one"))
+
+    stored = CatalogEntry.objects.get()
+    assert (stored.outcome_counts_until, stored.probe_method) == (None, "")
+    assert History.for_entry(stored).uptime["24h"] == 0
 
 
 def test_moved_entry_is_found_by_its_new_endpoint():

@@ -9,12 +9,14 @@ from capabilities.parsers import get_connection
 from catalog.discovery import get_failed_search
 from catalog.models import CatalogEntry, Source, Status
 from catalog.outbound.errors import AuthorizationRequired, FetchFailed
+from catalog.registration import AlreadyDefined
 from catalog.registration.refresh import refresh_due_entries
 from catalog.registration.service import (
-    AlreadyDefined,
+    import_resolved,
     import_url,
     refresh_entry,
     register,
+    resolve_url,
 )
 from tests import mcp_servers
 from tests.factories import card_bytes
@@ -263,6 +265,19 @@ def test_stub_does_not_replace_a_known_definition(server):
 
     entry.refresh_from_db()
     assert entry.display_name == "Vault"
+
+
+def test_stub_does_not_replace_definition_registered_meanwhile(server):
+    guard(server)
+    resolved = resolve_url(server.url("/mcp"), allow_stub=True)
+    definition = mcp_definition("Vault", "dig", url=server.url("/mcp"))
+    entry = register(json.dumps(definition).encode()).entry
+    with pytest.raises(AlreadyDefined):
+        import_resolved(resolved)
+    with pytest.raises(AlreadyDefined):
+        register(resolved.fetched.body)
+
+    assert entry.agent_type.capabilities.filter(name="dig").exists()
 
 
 def test_import_of_stub_again_updates_it(server):

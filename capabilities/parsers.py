@@ -220,6 +220,16 @@ def parse(
     raise ParseError(result)
 
 
+def is_definition(raw: bytes, protocol: str) -> bool:
+    """Return whether the protocol recognizes the document, or it is unreadable."""
+    parser = parsers.get(protocol)
+    try:
+        document = read_document(raw, Problems())
+    except UnreadableDocument:
+        return True
+    return parser is not None and parser.recognizes(document)
+
+
 def find_endpoint_error(raw: bytes, protocol: str = "") -> str:
     """Return why no endpoint may be supplied with a definition, or ""."""
     result = try_parse(raw, protocol)
@@ -340,7 +350,7 @@ def not_detected_message(document: Document, *, is_yaml: bool = False) -> str:
     labels = ", ".join(parser.label for parser in parsers)
     return (
         f"is not a definition of a supported protocol ({labels}); submit it with its"
-        " protocol to see what is missing"
+        " protocol to see what is missing, and with the URL of the agent if it has none"
     )
 
 

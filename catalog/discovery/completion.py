@@ -7,7 +7,6 @@ from capabilities.documents import read_json
 from capabilities.interfaces import DefinitionExtender, Introspector
 from capabilities.parsers import ParseError, Parser, parse, parsers
 from capabilities.problems import Document, Problems
-from capabilities.records import is_web_url
 
 from ..outbound import FetchError, FetchFailed, FetchResult
 from .credentials import OriginCredentials
@@ -25,6 +24,8 @@ class DefinitionCompleter:
     credentials: OriginCredentials
     cached: dict[str, FetchResult]
     deadline: float
+    # Whether the stored definition is an extended one, which must not be lost.
+    must_extend: bool = False
 
     async def complete(self, found: ResolvedDefinition) -> ResolvedDefinition:
         """Return the definition with what its running agent answers, if anything."""
@@ -35,7 +36,11 @@ class DefinitionCompleter:
             found = await self.extend(found, extender)
         introspector, endpoint = parser.introspector, found.record.endpoint
         is_introspected = found.fetched.url == endpoint
-        if introspector is None or is_introspected or not is_web_url(endpoint):
+        if (
+            introspector is None
+            or is_introspected
+            or not parser.can_be_probed(endpoint)
+        ):
             return found
         return await self.introspect(found, parser, introspector)
 
@@ -91,6 +96,8 @@ class DefinitionCompleter:
             reason = f"{error}: {error.result.errors[0].path}"
         except TimeoutError:
             reason = "the server did not respond in time"
+        if self.must_extend:
+            raise FetchFailed(f"The extended card could not be read: {reason}")
         return found.with_incomplete_reason(
             f"its extended card could not be read ({reason}): only its public card is"
             " known"

@@ -9,7 +9,9 @@ from urllib.parse import urldefrag
 from capabilities.documents import describe_other_content
 from capabilities.interfaces import Introspector
 from capabilities.parsers import (
+    ParseError,
     Parser,
+    is_definition,
     is_stub,
     parse,
     parsers,
@@ -115,6 +117,7 @@ def build_resolver_for_entry(
         introspect_first=introspect_first,
         stored_definition=agent_type.definition if introspect_first else b"",
         replaces_stub=stands_for_unknown,
+        must_extend=entry.authorized and not entry.definition_problem,
         is_refresh=True,
     )
 
@@ -165,6 +168,8 @@ class DefinitionResolver:
     allow_stub: bool = False
     # Whether the definition is to replace a stored stub.
     replaces_stub: bool = False
+    # Whether a refresh fails without the extended form of the definition.
+    must_extend: bool = False
     # Whether the endpoint is that of an entry, and not a URL to try.
     is_refresh: bool = False
 
@@ -187,7 +192,9 @@ class DefinitionResolver:
             raise
         if found is None:
             return await self.resolve_failure(tried, deadline)
-        completer = DefinitionCompleter(self.credentials, self.cached, deadline)
+        completer = DefinitionCompleter(
+            self.credentials, self.cached, deadline, self.must_extend
+        )
         completed = await completer.complete(found)
         return replace(completed, authorized=bool(self.authorization))
 
@@ -246,7 +253,12 @@ class DefinitionResolver:
         check_content(fetched)
         protocol = self.protocol or without_endpoint.get(url, "")
         endpoint = self.get_supplied_endpoint(fetched.body, protocol)
-        record, warnings = parse(fetched.body, protocol, endpoint, url)
+        try:
+            record, warnings = parse(fetched.body, protocol, endpoint, url)
+        except ParseError as error:
+            if protocol != self.protocol and not is_definition(fetched.body, protocol):
+                raise build_no_definition_error(fetched) from error
+            raise
         check_endpoint_requirement(
             parsers.get(record.protocol),
             is_declaration_url=url in without_endpoint,
@@ -325,6 +337,15 @@ def check_content(fetched: FetchResult) -> None:
             status=200,
             summary=f"200, {content} instead of JSON",
         )
+
+
+def build_no_definition_error(fetched: FetchResult) -> NoDefinitionAtUrl:
+    """Return the error for JSON at a URL that was guessed for a protocol."""
+    return NoDefinitionAtUrl(
+        f"{get_host(fetched.url)} returned JSON that is not a definition",
+        status=200,
+        summary="200, JSON that is not a definition",
+    )
 
 
 def check_endpoint_requirement(

@@ -191,6 +191,7 @@ def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
     replaced_name = find_replaced_name(
         entry, previous_record, before.capabilities, definition.record
     )
+    warnings = build_authorization_warnings(entry, definition)
     entry.agent_type = upsert_agent_type(definition, entry.agent_key)
     fields_changed = update_uncurated_fields(entry, previous_record, definition.record)
     set_source(entry, definition)
@@ -204,7 +205,21 @@ def update_entry(entry: CatalogEntry, definition: Definition) -> IngestResult:
         entry.pk, IngestOutcome.UPDATED, replaced_name, changes.summary
     )
     save_entry(entry, event)
-    return build_updated_result(entry, changes, replaced_name)
+    result = build_updated_result(entry, changes, replaced_name)
+    return result.with_warnings(warnings)
+
+
+def build_authorization_warnings(
+    entry: CatalogEntry, definition: Definition
+) -> list[Problem]:
+    """Warn if the definition may lack what only authorized clients get."""
+    if not entry.authorized or definition.authorized or not definition.url:
+        return []
+    message = (
+        "was fetched without an Authorization header, unlike the stored definition: it"
+        " may lack what only authorized clients get"
+    )
+    return [Problem("$", message)]
 
 
 def record_change(

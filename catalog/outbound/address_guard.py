@@ -77,7 +77,10 @@ async def resolve(host: str, port: int) -> list[Address]:
         return [ipaddress.ip_address(host)]
     try:
         # Shielded, because other tasks may wait for the same lookup.
-        infos = await asyncio.shield(asyncio.wrap_future(start_lookup(host, port)))
+        lookup = asyncio.wrap_future(start_lookup(host, port))
+        # Otherwise asyncio logs the error of a lookup for which no task waits any more.
+        lookup.add_done_callback(lambda done: done.cancelled() or done.exception())
+        infos = await asyncio.shield(lookup)
     except (socket.gaierror, UnicodeError) as error:
         raise HostNotFound("DNS lookup failed") from error
     texts = dict.fromkeys(str(sockaddr[0]).split("%")[0] for *_, sockaddr in infos)

@@ -129,7 +129,7 @@ def test_unknown_protocol_error_lists_protocols():
     assert problem.path == "$"
     assert "A2A, MCP" in problem.message
     assert "Notebook)" in problem.message
-    assert len(problem.message) < 160
+    assert len(problem.message) < 200
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,7 @@ def report_missing_url(document: Document, problems: Problems) -> None:
     else:
         message = (
             "must contain an interface with an http or https URL; cards of revisions"
-            " before 1.0 must have `url` instead"
+            " before 1.0 must have `url` instead. If the card has no URL, supply it as"
+            " the endpoint"
         )
         problems.error("$.supportedInterfaces", message)

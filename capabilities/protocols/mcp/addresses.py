@@ -1,5 +1,6 @@
 """Which declared URLs identify a server: relative, local and unfilled ones do not."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
@@ -24,6 +25,7 @@ from .transports import (
     read_transports,
 )
 
+REMOTE_PATH = re.compile(r"\.(?:remotes\[|transports\b|sse_url$)")
 LOOPBACK_ERROR = "is a loopback address, which other machines cannot reach"
 
 
@@ -100,7 +102,11 @@ def is_usable(transport: Transport) -> bool:
 
 
 def is_remote(transport: Transport) -> bool:
-    return ".remotes[" in transport.path
+    """Return whether a list of transports, or one for SSE, declares the URL.
+
+    `url`, `serverUrl` and `endpoint` also say where a running server was queried.
+    """
+    return bool(REMOTE_PATH.search(transport.path))
 
 
 def reject_local_remote(transport: Transport, base_url: str) -> Transport:

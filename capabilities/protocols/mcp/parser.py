@@ -15,6 +15,7 @@ from ...records import (
     CapabilityRecord,
     ProviderRecord,
     find_length_error,
+    is_web_url,
 )
 from .addresses import (
     ServerEndpointPolicy,
@@ -30,7 +31,7 @@ from .registry_response import LocatedObject, unwrap_server
 from .requests import build_health_requests
 from .server_json_rules import find_server_json_problems, is_server_json
 from .stub import MCPStubBuilder
-from .transports import Transport, read_endpoint
+from .transports import VARIABLE, Transport, read_endpoint
 
 SERVER_MEMBERS = {
     "$schema",
@@ -109,6 +110,10 @@ class MCPParser(Parser):
     kinds = KINDS
     endpoint_policy = ServerEndpointPolicy()
     stub_builder = MCPStubBuilder()
+
+    def can_be_probed(self, endpoint: str) -> bool:
+        """Return whether the endpoint is a URL that clients need not complete."""
+        return is_web_url(endpoint) and not VARIABLE.search(endpoint)
 
     def recognizes(self, document: Document) -> bool:
         return is_server(unwrap_server(document).members)

@@ -38,7 +38,11 @@ def read_transports(
     remotes = read_remotes(server, problems, path)
     yield from sorted(remotes, key=lambda remote: remote.type != STREAMABLE_HTTP)
     for key in ("transport", "transports"):
-        yield from read_transport(server.get(key), problems, member_path(path, key))
+        value, key_path = server.get(key), member_path(path, key)
+        if isinstance(value, dict) and is_transport_map(value):
+            yield from read_transport_map(value, problems, key_path)
+        else:
+            yield from read_transport(value, problems, key_path)
     for key, transport_type in URL_MEMBERS.items():
         if server.get(key) not in (None, ""):
             yield build_transport(member_path(path, key), transport_type, server[key])
@@ -97,6 +101,22 @@ def read_transport(value: Any, problems: Problems, path: str) -> Iterator[Transp
                 )
     elif value is not None:
         problems.warning(path, "should be an object; ignored")
+
+
+def is_transport_map(value: Document) -> bool:
+    """Return whether the object has transports by type, as in `{"http": {...}}`."""
+    return not {"type", "endpoint", "url"} & value.keys()
+
+
+def read_transport_map(
+    transports: Document, problems: Problems, path: str
+) -> Iterator[Transport]:
+    for key, value in transports.items():
+        if isinstance(value, dict):
+            transport = {"type": key} | value
+            yield from read_transport(transport, problems, member_path(path, key))
+        else:
+            problems.warning(member_path(path, key), "should be an object; ignored")
 
 
 def build_transport(path: str, transport_type: str, url: Any) -> Transport:

@@ -187,7 +187,8 @@ def test_card_without_interfaces_is_rejected(members):
 
     message = (
         "must contain an interface with an http or https URL; cards of revisions before"
-        " 1.0 must have `url` instead"
+        " 1.0 must have `url` instead. If the card has no URL, supply it as the"
+        " endpoint"
     )
     assert parse_card(document).errors == [Problem("$.supportedInterfaces", message)]
 

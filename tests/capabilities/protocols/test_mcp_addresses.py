@@ -78,6 +78,34 @@ def test_loopback_remote_of_definition_from_elsewhere_is_not_kept(base_url):
     assert record.endpoint == "mcp:com.example/vault"
 
 
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"transports": [{"type": "sse", "url": LOOPBACK_URL}]},
+        {"transports": {"sse": {"url": LOOPBACK_URL}}},
+        {"sse_url": LOOPBACK_URL},
+    ],
+    ids=["list", "object", "sse_url"],
+)
+def test_loopback_transport_of_card_does_not_identify_server_t5(members):
+    card = {"name": "Vault", "version": "1", "tools": ["dig"], **members}
+    result = parse_server(card)
+
+    assert (result.errors, result.record.endpoint) == ([], "mcp:Vault")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://{tenant}.example.com/mcp", False),
+        ("https://example.com/{tenant}/mcp", False),
+        ("https://example.com/mcp", True),
+    ],
+)
+def test_url_with_variables_cannot_be_probed(url, expected):
+    assert MCPParser().can_be_probed(url) is expected
+
+
 def test_former_loopback_endpoint_is_not_taken_for_supplied_one():
     record = parse_server(build_server(LOOPBACK_URL), LOOPBACK_URL).record
 

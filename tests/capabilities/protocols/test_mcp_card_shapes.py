@@ -137,3 +137,11 @@ def test_card_in_other_shape_is_recognized(document):
 )
 def test_document_with_similar_members_is_not_recognized(document):
     assert not MCPParser().recognizes(document)
+
+
+def test_transports_in_an_object_are_read_t11():
+    transports = {"http": {"url": "https://a.example/mcp"}, "stdio": "yes"}
+    card = {"name": "A", "tools": ["b"], "transports": transports}
+
+    assert parse_document(card).record.endpoint == "https://a.example/mcp"
+    assert "$.transports.stdio" in get_warning_paths(card)

@@ -172,6 +172,13 @@ def test_unknown_document_is_reported_instead_of_404(server):
         resolve_url(server.url())
 
 
+def test_unknown_document_is_not_reported_as_invalid_declaration_t16(server):
+    server.routes["/capabilities"] = reply(body=b'{"hello": "world"}')
+
+    with pytest.raises(FetchFailed, match="No agent definition found"):
+        resolve_url(server.url())
+
+
 def test_failure_of_given_url_is_reported_first(server):
     server.routes["/b"] = reply(503)
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from catalog.models import CatalogEntry
+from catalog.outbound import FetchFailed
 from catalog.registration.service import import_url, refresh_entry
 from tests import a2a_servers, servers
 from tests.factories import card_bytes, skill
@@ -69,6 +70,23 @@ def test_rejected_credentials_keep_the_public_card_with_a_warning():
         " its public card is known"
     )
     assert result.warnings[0].message == problem
+
+
+def test_refresh_with_rejected_credentials_keeps_the_extended_card():
+    with a2a_servers.run_agent_with_extended_card() as url:
+        entry = import_url(url, authorization=TOKEN).entry
+        with pytest.raises(FetchFailed, match="extended card could not be read"):
+            refresh_entry(entry, "Bearer wrong")
+
+    assert get_skill_names(CatalogEntry.objects.get()) == ["Echo", "Shout", "Whisper"]
+
+
+def test_import_without_credentials_warns_that_skills_may_be_missing():
+    with a2a_servers.run_agent_with_extended_card() as url:
+        import_url(url, authorization=TOKEN)
+        result = import_url(url)
+
+    assert any("only authorized clients" in item.message for item in result.warnings)
 
 
 def publish_card(server, **members):

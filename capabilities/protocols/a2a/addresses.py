@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from ...interfaces import EndpointPolicy
 from ...placeholders import find_url_template_error
@@ -63,6 +63,16 @@ def iter_urls(document: Document) -> Iterator[str]:
         url = members.get("url") if isinstance(members, dict) else None
         if isinstance(url, str) and url.strip():
             yield url
+
+
+def append_path(url: str, path: str) -> str:
+    """Return the URL with the path after its own, and its query after both.
+
+    The fragment, which is not sent, is removed.
+    """
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/") + path
+    return urlunsplit(parts._replace(path=path, fragment=""))
 
 
 def build_identity(interface: A2AInterface) -> str:

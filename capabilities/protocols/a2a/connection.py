@@ -8,11 +8,8 @@ from urllib.parse import quote, urldefrag, urlsplit
 from ...connections import Connection, ConnectionOption, Endpoint, Snippet, dump_snippet
 from ...problems import Document, Problems, find_url_error
 from ...records import AgentRecord
-from .credentials import (
-    Credential,
-    describe_credentials,
-    select_credentials,
-)
+from .addresses import append_path
+from .credentials import Credential, describe_credentials, select_credentials
 from .records import A2AInterface, A2ASecurityScheme
 from .security import read_requirements
 
@@ -113,6 +110,8 @@ def build_rest_command(
     interface: A2AInterface, version: str, credential: Credential
 ) -> str:
     """Return a command with the tenant in the path, where the REST binding wants it."""
+    if find_url_error(interface.url):
+        return ""
     params = build_params(interface, version, PROTOBUF_MESSAGE_V0)
     tenant = params.pop("tenant", "")
     prefix = (
@@ -122,10 +121,8 @@ def build_rest_command(
         if tenant
         else ""
     )
-    url = urldefrag(interface.url).url.rstrip("/")
-    return build_curl_command(
-        f"{url}{prefix}/message:send", version, credential, params
-    )
+    url = append_path(interface.url, f"{prefix}/message:send")
+    return build_curl_command(url, version, credential, params)
 
 
 def build_params(

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote, urljoin
 
 from ...problems import Document, Problems, find_url_error
+from .addresses import append_path
 from .parser import is_v1, read_spec_version
 
 JSON_RPC = "JSONRPC"
@@ -83,15 +84,16 @@ def get_text(document: Document, key: str) -> str:
 
 def build_request(interface: CardInterface) -> ExtendedCardRequest | None:
     """Return the request over an interface, None if it is not one over HTTP."""
-    url = interface.url.rstrip("/")
     if interface.version.startswith("0.2"):
+        url = append_path(interface.url, "")
         return ExtendedCardRequest(urljoin(url, "agent/authenticatedExtendedCard"))
     is_v03 = interface.version.startswith("0.")
     headers = {} if is_v03 else {"A2A-Version": "1.0"}
     if interface.binding == REST:
         tenant = f"/{quote(interface.tenant, safe='')}" if interface.tenant else ""
         path = "/v1/card" if is_v03 else f"{tenant}/extendedAgentCard"
-        return ExtendedCardRequest(url + path, headers=headers)
+        url = append_path(interface.url, path)
+        return ExtendedCardRequest(url, headers=headers)
     if interface.binding != JSON_RPC:
         return None
     method = "GetExtendedAgentCard"

@@ -221,6 +221,22 @@ def test_credential_in_query_is_added_to_the_url():
     assert "https://desk.example.com/rpc?a=1&key=YOUR_KEY" in split_command(connection)
 
 
+@pytest.mark.parametrize(
+    ("version", "path"), [("1.0", "/n/message:send"), ("0.3", "/v1/message:send")]
+)
+def test_rest_command_keeps_the_query_of_the_url(version, path):
+    interface = {
+        "protocolBinding": "HTTP+JSON",
+        "url": "https://desk.example.com/a2a/?x=1#part",
+        "protocolVersion": version,
+        "tenant": "n",
+    }
+    connection = connect(interface, securitySchemes={"a": QUERY_KEY})
+
+    url = f"https://desk.example.com/a2a{path}?x=1&key=YOUR_KEY"
+    assert url in split_command(connection)
+
+
 def test_basic_credentials_are_an_option_of_curl():
     command = connect(securitySchemes={"a": BASIC}).snippets[0].text
 

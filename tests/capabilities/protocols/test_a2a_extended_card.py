@@ -36,6 +36,10 @@ def build_interface(binding, version="1.0", **members):
             ("GET", f"{URL}/extendedAgentCard", None, "1.0"),
         ),
         (
+            [build_interface("HTTP+JSON", url=f"{URL}/?x=1#part", tenant="a")],
+            ("GET", f"{URL}/a/extendedAgentCard?x=1", None, "1.0"),
+        ),
+        (
             [build_interface("HTTP+JSON", tenant="a/b")],
             ("GET", f"{URL}/a%2Fb/extendedAgentCard", None, "1.0"),
         ),

@@ -1,5 +1,6 @@
 """The parsed content of a definition as frozen values, without database or HTTP."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
@@ -11,6 +12,7 @@ DISPLAY_NAME_LIMIT = 300
 AGENT_VERSION_LIMIT = 255
 CAPABILITY_LIMIT = 5_000
 WEB_SCHEMES = ("http://", "https://")
+LOOPBACK_HOST = re.compile(r"(.+\.)?localhost|127(\.[0-9]+){3}|0\.0\.0\.0|::1?")
 
 
 def find_length_error(text: str, limit: int) -> str:
@@ -22,6 +24,11 @@ def find_length_error(text: str, limit: int) -> str:
 
 def is_web_url(endpoint: str) -> bool:
     return endpoint.lower().startswith(WEB_SCHEMES)
+
+
+def is_loopback_host(host: str) -> bool:
+    """Return whether a host, in lower case, is the machine that connects to it."""
+    return LOOPBACK_HOST.fullmatch(host) is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,14 +7,13 @@ from urllib.parse import quote, urldefrag, urlsplit
 
 from ...connections import Connection, ConnectionOption, Endpoint, Snippet, dump_snippet
 from ...problems import Document, Problems, find_url_error
-from ...records import AgentRecord
+from ...records import AgentRecord, is_loopback_host
 from .addresses import append_path
 from .credentials import Credential, describe_credentials, select_credentials
 from .records import A2AInterface, A2ASecurityScheme
 from .security import read_requirements
 
 OPTION_LIMIT = 8
-LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
 GRPC_HOST = re.compile(r"[\w.:%][\w.:%-]*")
 # The ports of gRPC addresses without one.
 DEFAULT_PORTS = {"http": 80, "https": 443, "grpc": 80, "grpcs": 443}
@@ -188,7 +187,7 @@ def read_grpc_address(url: str) -> tuple[str, bool]:
     if not GRPC_HOST.fullmatch(host):
         return "", False
     is_plaintext = parts.scheme in ("http", "grpc") or (
-        not parts.scheme and host in LOOPBACK_HOSTS
+        not parts.scheme and is_loopback_host(host)
     )
     port = port or DEFAULT_PORTS.get(parts.scheme, 443)
     return f"{f'[{host}]' if ':' in host else host}:{port}", is_plaintext

@@ -1,13 +1,14 @@
 """Requests for the extended card, which agents give to authorized callers only."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urljoin
 
 from ...problems import Document, Problems, find_url_error
 from .addresses import append_path
-from .parser import is_v1, read_spec_version
+from .parser import is_v1, read_interfaces, read_spec_version
+from .records import A2AInterface
 
 JSON_RPC = "JSONRPC"
 REST = "HTTP+JSON"
@@ -25,16 +26,6 @@ class ExtendedCardRequest:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class CardInterface:
-    """An interface of a card of any revision."""
-
-    url: str
-    binding: str
-    version: str
-    tenant: str = ""
-
-
 def build_extended_card_request(card: Document) -> ExtendedCardRequest | None:
     """Return the request for the extended card that a card declares.
 
@@ -42,7 +33,7 @@ def build_extended_card_request(card: Document) -> ExtendedCardRequest | None:
     """
     if not declares_extended_card(card):
         return None
-    requests = (build_request(interface) for interface in iter_interfaces(card))
+    requests = (build_request(interface) for interface in iter_web_interfaces(card))
     return next((request for request in requests if request), None)
 
 
@@ -52,42 +43,22 @@ def declares_extended_card(card: Document) -> bool:
     return is_declared or card.get("supportsAuthenticatedExtendedCard") is True
 
 
-def iter_interfaces(card: Document) -> Iterator[CardInterface]:
-    """Yield the interfaces with a web URL, the preferred one first."""
-    items, binding_key, version = card.get("supportedInterfaces"), "protocolBinding", ""
-    if not is_v1(card):
-        items, binding_key = card.get("additionalInterfaces"), "transport"
-        version = read_spec_version(card, Problems())
-        preferred = get_text(card, "preferredTransport") or JSON_RPC
-        yield from build_interface(
-            {**card, binding_key: preferred}, binding_key, version
-        )
-    for item in items if isinstance(items, list) else []:
-        if isinstance(item, dict):
-            yield from build_interface(item, binding_key, version)
+def iter_web_interfaces(card: Document) -> Iterator[A2AInterface]:
+    """Yield the interfaces with a web URL and their revision, the preferred first."""
+    problems = Problems()
+    version = "" if is_v1(card) else read_spec_version(card, problems)
+    for interface in read_interfaces(card, problems):
+        if not find_url_error(interface.url):
+            interface_version = version or interface.protocol_version or "1.0"
+            yield replace(interface, protocol_version=interface_version)
 
 
-def build_interface(
-    item: Document, binding_key: str, version: str
-) -> Iterator[CardInterface]:
-    url = get_text(item, "url")
-    if url and not find_url_error(url):
-        version = version or get_text(item, "protocolVersion") or "1.0"
-        tenant = get_text(item, "tenant")
-        yield CardInterface(url, get_text(item, binding_key), version, tenant)
-
-
-def get_text(document: Document, key: str) -> str:
-    value = document.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def build_request(interface: CardInterface) -> ExtendedCardRequest | None:
+def build_request(interface: A2AInterface) -> ExtendedCardRequest | None:
     """Return the request over an interface, None if it is not one over HTTP."""
-    if interface.version.startswith("0.2"):
+    if interface.protocol_version.startswith("0.2"):
         url = append_path(interface.url, "")
         return ExtendedCardRequest(urljoin(url, "agent/authenticatedExtendedCard"))
-    is_v03 = interface.version.startswith("0.")
+    is_v03 = interface.protocol_version.startswith("0.")
     headers = {} if is_v03 else {"A2A-Version": "1.0"}
     if interface.binding == REST:
         tenant = f"/{quote(interface.tenant, safe='')}" if interface.tenant else ""

@@ -14,11 +14,10 @@ from ...problems import (
     find_url_error,
     is_relative_url,
 )
-from ...records import is_web_url
+from ...records import is_loopback_host, is_web_url
 from .nested_servers import read_nested_servers
 from .registry_response import LocatedObject, unwrap_server
 from .transports import (
-    LOOPBACK_HOST,
     Transport,
     build_transport,
     read_nested_transports,
@@ -131,7 +130,7 @@ def get_loopback_address(url: str) -> tuple[str, int] | tuple[()]:
         return ()
     parts = urlsplit(url)
     host = parts.hostname or ""
-    if not LOOPBACK_HOST.fullmatch(host):
+    if not is_loopback_host(host):
         return ()
     return host, parts.port or (443 if parts.scheme.lower() == "https" else 80)
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...problems import Document, Problems, find_url_error, member_path
+from ...records import is_loopback_host
 
 STREAMABLE_HTTP = "streamable-http"
 # Members with a URL of the server, and the type of its transport if that is known.
@@ -15,7 +16,6 @@ VARIABLE = re.compile(r"\{[^{}\s]+\}")
 # An http(s) URL in which any part may be a variable.
 URL_TEMPLATE = re.compile(r"(?:https?://|\{)\S*", re.IGNORECASE)
 URL_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
-LOOPBACK_HOST = re.compile(r"(.+\.)?localhost|127(\.[0-9]+){3}|0\.0\.0\.0|::1?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def reject_loopback(transport: Transport) -> Transport:
     """Return the transport, with an error if its URL is a loopback address."""
     if not transport.url or transport.error:
         return transport
-    if not LOOPBACK_HOST.fullmatch(urlsplit(transport.url).hostname or ""):
+    if not is_loopback_host(urlsplit(transport.url).hostname or ""):
         return transport
     error = "is on the machine that runs the package"
     return replace(transport, error=error, is_deployment_specific=True)

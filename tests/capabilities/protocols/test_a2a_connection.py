@@ -138,6 +138,9 @@ def test_every_interface_has_a_command():
         ("http://agent.example:8080", ["-plaintext"], "agent.example:8080"),
         ("grpc://agent.example:9090", ["-plaintext"], "agent.example:9090"),
         ("localhost:50051", ["-plaintext"], "localhost:50051"),
+        ("127.0.0.2:50051", ["-plaintext"], "127.0.0.2:50051"),
+        ("agent.localhost:1", ["-plaintext"], "agent.localhost:1"),
+        ("[::1]:1", ["-plaintext"], "[::1]:1"),
         ("https://[2001:db8::1]:1#tenant=a", [], "[2001:db8::1]:1"),
     ],
 )

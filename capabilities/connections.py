@@ -2,6 +2,8 @@
 
 import json
 import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +11,12 @@ from typing import Any
 # with them would look different from what is copied.
 DECEPTIVE_CHARACTERS = re.compile(
     r"[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
+# A word of a shell command; an object is written as JSON.
+ShellWord = str | Mapping[str, Any]
+UNSAFE_COMMAND = (
+    "No command is shown, because the definition puts line breaks or characters into it"
+    " that are invisible or change how it is displayed. See the raw definition."
 )
 
 
@@ -64,3 +72,35 @@ def dump_snippet(value: Any) -> str:
     """Return the value as JSON for people, with deceptive characters escaped."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     return DECEPTIVE_CHARACTERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def build_command_option(
+    title: str, lines: Sequence[Sequence[ShellWord]], *, note: str = ""
+) -> ConnectionOption:
+    """Return an option with a shell command, or with the reason why it has none."""
+    if command := build_shell_command(lines):
+        return ConnectionOption(title, [Snippet("Command", command, "sh", note=note)])
+    return ConnectionOption(title, note=UNSAFE_COMMAND)
+
+
+def build_shell_command(
+    lines: Iterable[Sequence[ShellWord]], environment: Mapping[str, str] | None = None
+) -> str:
+    """Return a command of one or more lines with quoted words.
+
+    The names of environment variables must be valid. Return "" if a word has line
+    breaks or characters that would look different from what is copied.
+    """
+    lines, environment = list(lines), environment or {}
+    words = [*environment.values(), *(word for line in lines for word in line)]
+    if not all(word.isprintable() for word in words if isinstance(word, str)):
+        return ""
+    assignments = [
+        f"{name}={shlex.quote(value)} " for name, value in environment.items()
+    ]
+    texts = [" ".join(quote_shell_word(word) for word in line) for line in lines]
+    return "".join(assignments) + " \\\n  ".join(texts)
+
+
+def quote_shell_word(word: ShellWord) -> str:
+    return shlex.quote(word if isinstance(word, str) else dump_snippet(word))

@@ -1,17 +1,25 @@
 """How clients call an A2A agent."""
 
 import re
-import shlex
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urldefrag, urlsplit
 
-from ...connections import Connection, ConnectionOption, Endpoint, Snippet, dump_snippet
+from ...connections import (
+    Connection,
+    ConnectionOption,
+    Endpoint,
+    ShellWord,
+    build_command_option,
+)
 from ...problems import Document, Problems, find_url_error
 from ...records import AgentRecord, is_loopback_host
 from .addresses import append_path
 from .credentials import Credential, describe_credentials, select_credentials
 from .records import A2AInterface, A2ASecurityScheme
 from .security import read_requirements
+
+CommandLine = Sequence[ShellWord]
 
 OPTION_LIMIT = 8
 GRPC_HOST = re.compile(r"[\w.:%][\w.:%-]*")
@@ -73,11 +81,10 @@ def build_options(
         if build_command is None or len(options) == OPTION_LIMIT:
             continue
         version = get_version(interface, record)
-        if command := build_command(interface, version, credential):
+        if lines := build_command(interface, version, credential):
             title = f"Send a message over {interface.binding} {version}"
             note = GRPC_NOTE if is_grpc(interface) else ""
-            snippet = Snippet("Command", command, "sh", note=note)
-            options.append(ConnectionOption(title, [snippet]))
+            options.append(build_command_option(title, lines, note=note))
     return options
 
 
@@ -98,7 +105,7 @@ def is_before_v1(version: str) -> bool:
 
 def build_jsonrpc_command(
     interface: A2AInterface, version: str, credential: Credential
-) -> str:
+) -> list[CommandLine]:
     params = build_params(interface, version, MESSAGE_V0)
     method = "message/send" if is_before_v1(version) else "SendMessage"
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -107,10 +114,10 @@ def build_jsonrpc_command(
 
 def build_rest_command(
     interface: A2AInterface, version: str, credential: Credential
-) -> str:
+) -> list[CommandLine]:
     """Return a command with the tenant in the path, where the REST binding wants it."""
     if find_url_error(interface.url):
-        return ""
+        return []
     params = build_params(interface, version, PROTOBUF_MESSAGE_V0)
     tenant = params.pop("tenant", "")
     prefix = (
@@ -136,41 +143,46 @@ def build_params(
 
 def build_curl_command(
     url: str, version: str, credential: Credential, body: Document
-) -> str:
-    """Return a shell command that posts the body; the fragment of a URL is not sent."""
+) -> list[CommandLine]:
+    """Return the lines of a command that posts the body, none without a web URL.
+
+    The fragment of the URL is not sent.
+    """
     if find_url_error(url):
-        return ""
+        return []
     base_url = urldefrag(url).url
     if credential.query:
         base_url += ("&" if "?" in base_url else "?") + credential.query
-    lines = ["curl -X POST " + shlex.quote(base_url)]
-    lines += ["-H 'Content-Type: application/json'"]
-    lines += build_version_header(version)
-    lines += credential.options
-    lines += [f"-H {shlex.quote(header)}" for header in credential.headers]
-    lines += ["-d " + shlex.quote(dump_snippet(body))]
-    return " \\\n  ".join(lines)
+    return [
+        ["curl", "-X", "POST", base_url],
+        ["-H", "Content-Type: application/json"],
+        *build_version_header(version),
+        *(option.split() for option in credential.options),
+        *(["-H", header] for header in credential.headers),
+        ["-d", body],
+    ]
 
 
-def build_version_header(version: str) -> list[str]:
+def build_version_header(version: str) -> list[CommandLine]:
     """Return the option for the header, without which servers assume revision 0.3."""
-    return [] if is_before_v1(version) else [f"-H 'A2A-Version: {version}'"]
+    return [] if is_before_v1(version) else [["-H", f"A2A-Version: {version}"]]
 
 
 def build_grpc_command(
     interface: A2AInterface, version: str, credential: Credential
-) -> str:
+) -> list[CommandLine]:
+    """Return the lines of a command, none if the URL has no host."""
     address, is_plaintext = read_grpc_address(interface.url)
     if not address:
-        return ""
+        return []
     service = GRPC_SERVICE_V0 if is_before_v1(version) else GRPC_SERVICE_V1
-    lines = ["grpcurl -plaintext" if is_plaintext else "grpcurl"]
-    lines += build_version_header(version)
-    lines += [f"-H {shlex.quote(header)}" for header in credential.headers]
-    body = build_params(interface, version, PROTOBUF_MESSAGE_V0)
-    lines += ["-d " + shlex.quote(dump_snippet(body))]
-    lines += [f"{shlex.quote(address)} {service}/SendMessage"]
-    return " \\\n  ".join(lines)
+    return [
+        ["grpcurl", *["-plaintext"] * is_plaintext],
+        *build_version_header(version),
+        *(["-H", header] for header in credential.headers),
+        ["-d", build_params(interface, version, PROTOBUF_MESSAGE_V0)],
+        [address, f"{service}/SendMessage"],
+    ]
 
 
 def read_grpc_address(url: str) -> tuple[str, bool]:

@@ -1,8 +1,6 @@
 """How clients run an AG-UI agent."""
 
-import shlex
-
-from ...connections import Connection, ConnectionOption, Endpoint, Snippet, dump_snippet
+from ...connections import Connection, Endpoint, ShellWord, build_command_option
 from ...records import AgentRecord, is_web_url
 
 # The smallest RunAgentInput that AG-UI accepts.
@@ -23,21 +21,16 @@ def build_connection(record: AgentRecord) -> Connection:
     return Connection(
         endpoints=[Endpoint(record.endpoint, "AG-UI over HTTP")],
         options=[
-            ConnectionOption(
-                "Run the agent",
-                [Snippet("curl", build_curl_command(record.endpoint), "sh")],
-            )
+            build_command_option("Run the agent", build_curl_lines(record.endpoint))
         ],
     )
 
 
-def build_curl_command(url: str) -> str:
-    """Return a shell command that runs the agent once and prints its event stream."""
-    return " \\\n  ".join(
-        [
-            "curl -N -X POST " + shlex.quote(url),
-            "-H 'Content-Type: application/json'",
-            "-H 'Accept: text/event-stream'",
-            "-d " + shlex.quote(dump_snippet(MINIMAL_RUN_INPUT)),
-        ]
-    )
+def build_curl_lines(url: str) -> list[list[ShellWord]]:
+    """Return a command that runs the agent once and prints its event stream."""
+    return [
+        ["curl", "-N", "-X", "POST", url],
+        ["-H", "Content-Type: application/json"],
+        ["-H", "Accept: text/event-stream"],
+        ["-d", MINIMAL_RUN_INPUT],
+    ]

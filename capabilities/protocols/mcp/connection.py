@@ -1,12 +1,18 @@
 """How clients connect to an MCP server."""
 
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from ...connections import Connection, ConnectionOption, Endpoint, Snippet
+from ...connections import (
+    UNSAFE_COMMAND,
+    Connection,
+    ConnectionOption,
+    Endpoint,
+    Snippet,
+    build_shell_command,
+)
 from ...problems import Document, Problems
 from ...records import AgentRecord, is_web_url
 from .addresses import read_all_transports
@@ -35,6 +41,7 @@ SSE = "sse"
 # The name of each type of transport in the configuration of clients, best first.
 CLIENT_TYPES = {STREAMABLE_HTTP: "http", "http": "http", "": "http", SSE: SSE}
 TRANSPORT_LABELS = {"http": "MCP over HTTP", SSE: "MCP over SSE"}
+START_NOTE = "Start the server, then configure your client with its address."
 TOO_LARGE = "The configuration is too large to show. See the raw definition."
 
 
@@ -188,20 +195,19 @@ def build_listening_option(
     if not snippets:
         option = ConnectionOption(package.title, note=TOO_LARGE)
         return ServerOption(option, endpoint, inputs)
-    start = Snippet("Start the server", build_start_command(local), "sh")
-    note = "Start the server, then configure your client with its address."
-    option = ConnectionOption(
-        package.title, [start, *snippets], f"{package.preparation} {note}".strip()
-    )
+    note = f"{package.preparation} {START_NOTE}".strip()
+    if command := build_start_command(local):
+        snippets = [Snippet("Start the server", command, "sh"), *snippets]
+    else:
+        note = f"{note} {UNSAFE_COMMAND}"
+    option = ConnectionOption(package.title, snippets, note)
     return ServerOption(option, endpoint, [*inputs, *remote_inputs])
 
 
 def build_start_command(server: LocalServer) -> str:
     """Return a shell command with the environment variables before it."""
-    words = [
-        f"{name}={shlex.quote(render(value, '<YOUR_{}>'))}"
-        for name, value in server.environment.items()
-    ]
+    environment = {
+        name: render(value, "<YOUR_{}>") for name, value in server.environment.items()
+    }
     arguments = [render(value, "<YOUR_{}>") for value in server.arguments]
-    words += [shlex.quote(word) for word in (server.command, *arguments)]
-    return " ".join(words)
+    return build_shell_command([[server.command, *arguments]], environment)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from ...connections import UNSAFE_COMMAND, build_shell_command
 from ...problems import Document
 from .arguments import read_arguments
 from .inputs import (
@@ -96,11 +97,7 @@ class Package:
         if self.registry == "mcpb":
             return describe_bundle(self)
         if not self.runtime and self.registry == "cargo":
-            version = f" --version {self.version}" if self.version else ""
-            return (
-                f"Run `cargo install {self.identifier}{version}`, then configure your"
-                " client with the command that it installs."
-            )
+            return describe_crate(self)
         if not self.runtime:
             return (
                 "No command is known for packages of this registry. Install the"
@@ -129,6 +126,18 @@ def describe_bundle(package: Package) -> str:
     return (
         f"Download {package.identifier} and open it with a client that installs MCP"
         f" bundles.{check}"
+    )
+
+
+def describe_crate(package: Package) -> str:
+    version = ["--version", package.version] if package.version else []
+    words = ["cargo", "install", package.identifier, *version]
+    command = build_shell_command([words])
+    if not command:
+        return UNSAFE_COMMAND
+    return (
+        f"Run `{command}`, then configure your client with the command that it"
+        " installs."
     )
 
 

@@ -14,7 +14,7 @@ from a2a.types import a2a_pb2
 from google.protobuf.json_format import Parse
 from starlette.applications import Starlette
 
-from capabilities.connections import Connection
+from capabilities.connections import UNSAFE_COMMAND, Connection
 from capabilities.problems import Problems
 from capabilities.protocols.a2a import A2AParser
 from tests.a2a_servers import EchoExecutor, build_card
@@ -246,7 +246,7 @@ def test_basic_credentials_are_an_option_of_curl():
     assert "-u YOUR_USER:YOUR_PASSWORD" in command
 
 
-@pytest.mark.parametrize("name", ["x'; rm -rf /;'", 'a"$(reboot)`x`', "a\nb"])
+@pytest.mark.parametrize("name", ["x'; rm -rf /;'", 'a"$(reboot)`x`'])
 def test_hostile_names_cannot_leave_their_argument(name):
     key = {"apiKeySecurityScheme": {"location": "header", "name": name}}
     connection = connect({"tenant": name}, securitySchemes={"a": key})
@@ -254,3 +254,19 @@ def test_hostile_names_cannot_leave_their_argument(name):
 
     assert f"{name}: YOUR_KEY" in words
     assert json.loads(words[-1])["params"]["tenant"] == name
+
+
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON", "GRPC"])
+@pytest.mark.parametrize("name", ["X\u202eyek", "X-\u200bKey", "a\nb", "a\x1b[2K"])
+def test_command_with_deceptive_characters_is_not_shown(name, binding):
+    key = {"apiKeySecurityScheme": {"location": "header", "name": name}}
+    connection = connect({"protocolBinding": binding}, securitySchemes={"a": key})
+
+    (option,) = connection.options
+    assert (option.snippets, option.note) == ([], UNSAFE_COMMAND)
+
+
+def test_deceptive_characters_in_a_body_are_escaped():
+    words = split_command(connect({"tenant": "a\u202e\nb"}))
+
+    assert "a\\u202e\\nb" in words[-1]

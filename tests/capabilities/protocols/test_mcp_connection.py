@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from capabilities.connections import DECEPTIVE_CHARACTERS
+from capabilities.connections import DECEPTIVE_CHARACTERS, UNSAFE_COMMAND
 from capabilities.parsers import get_connection
 from capabilities.protocols.mcp.connection import OPTION_LIMIT
 
@@ -326,6 +326,32 @@ def test_deceptive_characters_are_escaped():
     assert "\\u202e\\u200b" in text
     assert not DECEPTIVE_CHARACTERS.search(text)
     assert json.loads(text)["mcpServers"]["weather"]["args"][1] == f"{name}@1.2.3"
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"packageArguments": [{"type": "positional", "value": "a\u202eb"}]},
+        {"packageArguments": [{"type": "named", "name": "--a\nb", "value": "c"}]},
+        {"environmentVariables": [{"name": "REGION", "value": "north\u2066"}]},
+        {"identifier": "weather\u200b"},
+        {"runtimeHint": "np\u00adx"},
+    ],
+)
+def test_start_command_with_deceptive_characters_is_not_shown(members):
+    transport = {"type": "streamable-http", "url": "http://localhost:9000/mcp"}
+    (option,) = connect_to_package(transport=transport, **members).options
+
+    assert [snippet.title for snippet in option.snippets] == CLIENTS
+    assert option.note.endswith(UNSAFE_COMMAND)
+
+
+def test_name_of_crate_cannot_leave_its_argument():
+    (option,) = connect_to_package(registryType="cargo", identifier="a; b").options
+    assert "`cargo install 'a; b' --version 1.2.3`" in option.note
+
+    (option,) = connect_to_package(registryType="cargo", identifier="a\u202e").options
+    assert option.note == UNSAFE_COMMAND
 
 
 @pytest.mark.parametrize("value", [["npm"], {"npm": 1}, 7, True])

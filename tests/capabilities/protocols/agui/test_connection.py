@@ -1,8 +1,10 @@
 import shlex
+from dataclasses import replace
 
 import pytest
 from ag_ui.core import RunAgentInput
 
+from capabilities.connections import UNSAFE_COMMAND
 from capabilities.health_requests import HealthRequest
 from capabilities.parsers import can_be_probed
 from capabilities.problems import Problem
@@ -98,6 +100,15 @@ def test_connection_snippet_is_a_valid_ag_ui_run():
     assert [endpoint.address for endpoint in connection.endpoints] == [URL]
     assert URL in arguments
     assert RunAgentInput.model_validate_json(arguments[arguments.index("-d") + 1])
+
+
+def test_command_with_deceptive_characters_is_not_shown():
+    record, _ = parse_record(load_sample("concierge") | {"url": URL})
+    hostile_record = replace(record, endpoint=f"{URL}/\u202egnp.sh")
+    connection = AGUIParser().build_connection({}, hostile_record)
+
+    (option,) = connection.options
+    assert (option.snippets, option.note) == ([], UNSAFE_COMMAND)
 
 
 def test_connection_without_url_has_only_a_reason():

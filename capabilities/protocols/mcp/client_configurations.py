@@ -4,19 +4,27 @@ import re
 from typing import Any
 
 from ...connections import Snippet, dump_snippet
-from .inputs import Input, render
+from .inputs import CLIENT_VARIABLE, Input, render
 from .servers import LocalServer, RemoteServer
 
 SERVER_NAME_LIMIT = 60
 # Larger configurations are not displayed.
 CONFIGURATION_LIMIT = 20_000
+TOO_LARGE = "The configuration is too large to show. See the raw definition."
+HAS_CLIENT_VARIABLE = (
+    "No configuration is shown, because the definition refers to variables of the"
+    " client with `${`, which could reveal values from your computer. See the raw"
+    " definition."
+)
 ENVIRONMENT_NOTE = "Set {} in the environment of the client."
 
 Server = LocalServer | RemoteServer
 
 
-def build_snippets(name: str, server: Server) -> list[Snippet]:
-    """Return the configuration of the server for each client."""
+def build_snippets(name: str, server: Server) -> tuple[list[Snippet], str]:
+    """Return the configuration of the server for each client, and why if none."""
+    if has_client_variable(server):
+        return [], HAS_CLIENT_VARIABLE
     key = build_server_key(name)
     snippets = [
         build_generic_snippet(key, server),
@@ -24,7 +32,20 @@ def build_snippets(name: str, server: Server) -> list[Snippet]:
         build_cursor_snippet(key, server),
         build_vs_code_snippet(key, server),
     ]
-    return [snippet for snippet in snippets if len(snippet.text) <= CONFIGURATION_LIMIT]
+    shown = [
+        snippet for snippet in snippets if len(snippet.text) <= CONFIGURATION_LIMIT
+    ]
+    return shown, "" if shown else TOO_LARGE
+
+
+def has_client_variable(server: Server) -> bool:
+    """Return whether anything that the server declares would be read as `${...}`.
+
+    Placeholders of the client are left out: they are not declared.
+    """
+    members = dump_snippet(render_server(server, "<YOUR_{}>"))
+    choices = (choice for item in server.inputs for choice in item.choices)
+    return any(CLIENT_VARIABLE in text for text in (members, *choices))
 
 
 def build_server_key(name: str) -> str:
@@ -99,10 +120,11 @@ def build_vs_code_snippet(key: str, server: Server) -> Snippet:
 
 def build_vs_code_input(item: Input) -> dict[str, Any]:
     """Return the prompt for an input; a list to choose from if it has choices."""
+    description = item.description or f"{item.location} {item.name}"
     prompt: dict[str, Any] = {
         "type": "pickString" if item.choices else "promptString",
         "id": item.identifier,
-        "description": item.description or f"{item.location} {item.name}",
+        "description": description.replace(CLIENT_VARIABLE, "{"),
     }
     if item.choices:
         return prompt | {"options": list(item.choices)}

@@ -16,8 +16,14 @@ from ...connections import (
 from ...problems import Document, Problems
 from ...records import AgentRecord, is_web_url
 from .addresses import read_all_transports
-from .client_configurations import build_snippets
+from .client_configurations import (
+    HAS_CLIENT_VARIABLE,
+    TOO_LARGE,
+    build_snippets,
+    has_client_variable,
+)
 from .inputs import (
+    CLIENT_VARIABLE,
     Input,
     fill_template,
     get_objects,
@@ -42,7 +48,6 @@ SSE = "sse"
 CLIENT_TYPES = {STREAMABLE_HTTP: "http", "http": "http", "": "http", SSE: SSE}
 TRANSPORT_LABELS = {"http": "MCP over HTTP", SSE: "MCP over SSE"}
 START_NOTE = "Start the server, then configure your client with its address."
-TOO_LARGE = "The configuration is too large to show. See the raw definition."
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +141,17 @@ def build_remote_option(remote: Document, name: str) -> ServerOption:
     endpoint = Endpoint(url, label)
     server, inputs = read_remote_server(remote, client_type, {})
     if server is None:
-        return ServerOption(ConnectionOption(label, note=TOO_LARGE), endpoint)
-    snippets = build_snippets(name, server)
-    option = ConnectionOption(
-        f"{label}: {shorten(url)}", snippets, "" if snippets else TOO_LARGE
-    )
+        option = ConnectionOption(label, note=explain_unusable_url(url))
+        return ServerOption(option, endpoint)
+    snippets, note = build_snippets(name, server)
+    option = ConnectionOption(f"{label}: {shorten(url)}", snippets, note)
     return ServerOption(option, endpoint, inputs)
 
 
 def read_remote_server(
     remote: Document, client_type: str, variables: dict[str, Input]
 ) -> tuple[RemoteServer | None, list[Input]]:
-    """Return a remote and what users can supply; None if it is too large."""
+    """Return a remote and what users can supply; None if its URL is unusable."""
     url_input = read_input({}, "URL", "")
     url_variables = dict(iter_variables(remote, url_input))
     url = get_text(remote, "url")
@@ -165,16 +169,22 @@ def read_remote_server(
     return server, [*url_variables.values(), *inputs]
 
 
+def explain_unusable_url(url: str) -> str:
+    return HAS_CLIENT_VARIABLE if CLIENT_VARIABLE in url else TOO_LARGE
+
+
 def build_package_option(package: Package, name: str) -> ServerOption:
     endpoint = Endpoint(package.title, "MCP over stdio")
     if reason := package.unavailable_reason:
         return ServerOption(ConnectionOption(package.title, note=reason), endpoint)
     server, inputs = read_local_server(package)
+    if has_client_variable(server):
+        option = ConnectionOption(package.title, note=HAS_CLIENT_VARIABLE)
+        return ServerOption(option, endpoint, inputs)
     if is_remote(package.transport):
         return build_listening_option(package, name, server, inputs)
-    snippets = build_snippets(name, server)
-    note = package.preparation if snippets else TOO_LARGE
-    option = ConnectionOption(package.title, snippets, note)
+    snippets, error = build_snippets(name, server)
+    option = ConnectionOption(package.title, snippets, error or package.preparation)
     return ServerOption(option, endpoint, inputs)
 
 
@@ -191,9 +201,10 @@ def build_listening_option(
     remote, remote_inputs = read_remote_server(
         package.transport, client_type, variables
     )
-    snippets = build_snippets(name, remote) if remote else []
-    if not snippets:
-        option = ConnectionOption(package.title, note=TOO_LARGE)
+    unavailable: tuple[list[Snippet], str] = ([], explain_unusable_url(url))
+    snippets, error = build_snippets(name, remote) if remote else unavailable
+    if error:
+        option = ConnectionOption(package.title, note=error)
         return ServerOption(option, endpoint, inputs)
     note = f"{package.preparation} {START_NOTE}".strip()
     if command := build_start_command(local):

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from capabilities.connections import DECEPTIVE_CHARACTERS, UNSAFE_COMMAND
 from capabilities.parsers import get_connection
 from capabilities.protocols.mcp.connection import OPTION_LIMIT
 
@@ -100,30 +99,6 @@ def test_vs_code_prompts_for_secrets():
     ]
     assert get_server(connection, "VS Code")["env"]["API_KEY"] == "${input:API_KEY}"
     assert snippet.note == "VS Code prompts for API_KEY and REGION."
-
-
-def test_remote_definition_cannot_choose_variables_of_the_user():
-    header = {"name": "X-Key", "value": "${env:SECRET_KEY}${HOME:-a b}"}
-    connection = connect_to_remote(headers=[header, {"name": "A", "isRequired": True}])
-
-    for client in CLIENTS:
-        text = get_snippet(connection.options[0], client).text
-        assert "${HOME" not in text
-        assert "${env:SECRET" not in text
-        assert "${ENV_SECRET" not in text
-    headers = get_server(connection, "Claude Code")["headers"]
-    assert headers["A"] == "${MCP_A}"
-
-
-def test_value_with_reference_of_clients_becomes_placeholder():
-    header = {
-        "name": "X-Key",
-        "value": "$${a}",
-        "variables": {"a": {"default": "{SECRET}"}},
-    }
-    connection = connect_to_remote(headers=[header])
-
-    assert get_server(connection)["headers"] == {"X-Key": "<YOUR_X_KEY>"}
 
 
 @pytest.mark.parametrize(
@@ -317,41 +292,6 @@ def test_long_values_become_placeholders():
     argument["variables"] = variables
 
     assert get_arguments(packageArguments=[argument])[1:] == ["--a", "<YOUR_A>"]
-
-
-def test_deceptive_characters_are_escaped():
-    name = "weather\u202e\u200b"
-    text = get_snippet(connect_to_package(identifier=name).options[0]).text
-
-    assert "\\u202e\\u200b" in text
-    assert not DECEPTIVE_CHARACTERS.search(text)
-    assert json.loads(text)["mcpServers"]["weather"]["args"][1] == f"{name}@1.2.3"
-
-
-@pytest.mark.parametrize(
-    "members",
-    [
-        {"packageArguments": [{"type": "positional", "value": "a\u202eb"}]},
-        {"packageArguments": [{"type": "named", "name": "--a\nb", "value": "c"}]},
-        {"environmentVariables": [{"name": "REGION", "value": "north\u2066"}]},
-        {"identifier": "weather\u200b"},
-        {"runtimeHint": "np\u00adx"},
-    ],
-)
-def test_start_command_with_deceptive_characters_is_not_shown(members):
-    transport = {"type": "streamable-http", "url": "http://localhost:9000/mcp"}
-    (option,) = connect_to_package(transport=transport, **members).options
-
-    assert [snippet.title for snippet in option.snippets] == CLIENTS
-    assert option.note.endswith(UNSAFE_COMMAND)
-
-
-def test_name_of_crate_cannot_leave_its_argument():
-    (option,) = connect_to_package(registryType="cargo", identifier="a; b").options
-    assert "`cargo install 'a; b' --version 1.2.3`" in option.note
-
-    (option,) = connect_to_package(registryType="cargo", identifier="a\u202e").options
-    assert option.note == UNSAFE_COMMAND
 
 
 @pytest.mark.parametrize("value", [["npm"], {"npm": 1}, 7, True])

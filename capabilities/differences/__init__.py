@@ -13,9 +13,11 @@ from .rules import (
     find_removal_reason,
 )
 from .schema_changes import compare_schemas
+from .steps import StepBudget
 
 __all__ = [
     "FieldChange",
+    "StepBudget",
     "compare_agents",
     "compare_capabilities",
     "compare_schemas",
@@ -54,13 +56,19 @@ def compare_agents(
 
 
 def compare_capabilities(
-    kind: str, name: str, before: CapabilityContent, after: CapabilityContent
+    kind: str,
+    name: str,
+    before: CapabilityContent,
+    after: CapabilityContent,
+    budget: StepBudget | None = None,
 ) -> list[FieldChange]:
     """Return the changes of a capability's description and properties.
 
-    Changes that break clients come first.
+    Changes that break clients come first. The budget limits the comparison of the
+    schemas of all capabilities of a definition.
     """
-    changes = [*compare_properties(kind, name, before[1], after[1])]
+    budget = budget or StepBudget()
+    changes = [*compare_properties(kind, name, before[1], after[1], budget)]
     if before[0] != after[0]:
         changes.append(FieldChange("description", before[0], after[0], "changed"))
     return sorted(changes, key=lambda change: not change.breaking)

@@ -14,6 +14,7 @@ from .schema_changes import (
     compare_schemas,
     is_number,
 )
+from .steps import StepBudget
 
 # Rules by which a new capability can break clients that exist.
 DEMANDING_RULES = (PropertyRule.DEMAND, PropertyRule.SECURITY_REQUIREMENTS)
@@ -24,6 +25,8 @@ ALTERNATIVE_LIMIT = 100
 
 Properties = Mapping[str, Any]
 Comparator = Callable[[str, Any, Any], Iterator[FieldChange]]
+# Those of schemas take steps of the budget of the definition.
+SchemaComparator = Callable[[str, Any, Any, StepBudget], Iterator[FieldChange]]
 
 
 def find_new_demand(kind_slug: str, name: str, properties: Properties) -> str:
@@ -32,7 +35,7 @@ def find_new_demand(kind_slug: str, name: str, properties: Properties) -> str:
     for field, value in properties.items():
         rule = kind.get_rule(name, field) if kind else None
         if rule in DEMANDING_RULES:
-            changes = compare_by_rule(rule, field, None, value)
+            changes = COMPARATORS[rule](field, None, value)
             if reason := next((item.reason for item in changes if item.breaking), ""):
                 return reason
     return ""
@@ -50,7 +53,11 @@ def find_removal_reason(kind_slug: str, name: str, properties: Properties) -> st
 
 
 def compare_properties(
-    kind_slug: str, name: str, before: Properties, after: Properties
+    kind_slug: str,
+    name: str,
+    before: Properties,
+    after: Properties,
+    budget: StepBudget,
 ) -> Iterator[FieldChange]:
     """Yield the changes of a capability's properties."""
     kind = kinds.get(kind_slug)
@@ -58,15 +65,18 @@ def compare_properties(
         old, new = before.get(field), after.get(field)
         rule = kind.get_rule(name, field) if kind else None
         if old != new and rule != PropertyRule.DERIVED:
-            yield from compare_by_rule(rule, field, old, new)
+            yield from compare_by_rule(rule, field, old, new, budget)
 
 
 def compare_by_rule(
-    rule: PropertyRule | None, field: str, before: Any, after: Any
+    rule: PropertyRule | None, field: str, before: Any, after: Any, budget: StepBudget
 ) -> Iterator[FieldChange]:
     """Yield the changes of a property, at least one."""
-    compare = COMPARATORS[rule] if rule else compare_values
-    changes = list(compare(field, before, after))
+    if rule in SCHEMA_COMPARATORS:
+        changes = list(SCHEMA_COMPARATORS[rule](field, before, after, budget))
+    else:
+        compare = COMPARATORS[rule] if rule else compare_values
+        changes = list(compare(field, before, after))
     yield from changes or [FieldChange(field, before, after, "changed")]
 
 
@@ -91,7 +101,7 @@ def iter_member_changes(
 
 
 def compare_schema_property(
-    field: str, before: Any, after: Any, use: SchemaUse
+    field: str, before: Any, after: Any, budget: StepBudget, use: SchemaUse
 ) -> Iterator[FieldChange]:
     if after is None:
         # Unlike parameters, results that no schema describes cannot be relied on.
@@ -100,12 +110,14 @@ def compare_schema_property(
     elif before is None and not use.is_input:
         yield FieldChange(field, before, after, "schema added")
     else:
-        yield from compare_schemas(field, before or {}, after, use)
+        yield from compare_schemas(field, before or {}, after, use, budget)
 
 
-def compare_arguments(field: str, before: Any, after: Any) -> Iterator[FieldChange]:
+def compare_arguments(
+    field: str, before: Any, after: Any, budget: StepBudget
+) -> Iterator[FieldChange]:
     schemas = build_argument_schema(before), build_argument_schema(after)
-    yield from compare_schemas(field, *schemas, use=ARGUMENTS)
+    yield from compare_schemas(field, *schemas, use=ARGUMENTS, budget=budget)
 
 
 def build_argument_schema(arguments: Any) -> dict[str, Any]:
@@ -229,10 +241,12 @@ def is_accepted(
     )
 
 
-COMPARATORS: dict[PropertyRule, Comparator] = {
+SCHEMA_COMPARATORS: dict[PropertyRule | None, SchemaComparator] = {
     PropertyRule.INPUT_SCHEMA: partial(compare_schema_property, use=PARAMETERS),
     PropertyRule.OUTPUT_SCHEMA: partial(compare_schema_property, use=OUTPUT_MEMBERS),
     PropertyRule.ARGUMENTS: compare_arguments,
+}
+COMPARATORS: dict[PropertyRule, Comparator] = {
     PropertyRule.OPTIONS: compare_options,
     PropertyRule.FIXED: compare_fixed,
     PropertyRule.FEATURE: compare_feature,

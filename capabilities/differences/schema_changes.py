@@ -15,18 +15,14 @@ from .schema_reading import (
     ALTERNATIVE_KEYWORDS,
     ANYTHING,
     Schema,
+    SchemaReader,
     read_members,
     read_required,
-    read_types,
     read_values,
-    simplify,
 )
+from .steps import OutOfSteps, StepBudget
 
 NESTING_LIMIT = 32
-# Keywords and members visited in one comparison, in addition to one for every two
-# characters: references can make schemas exponentially larger than their text.
-STEP_ALLOWANCE = 200
-CHARACTERS_PER_STEP = 2
 # Comparisons of the same two schemas, to which several references may lead.
 REPEAT_LIMIT = 20
 # Keywords with a method of their own, and those that no client notices.
@@ -81,16 +77,21 @@ OUTPUT_MEMBERS = SchemaUse("output member", is_input=False)
 
 
 def compare_schemas(
-    field: str, before: Any, after: Any, use: SchemaUse = PARAMETERS
+    field: str,
+    before: Any,
+    after: Any,
+    use: SchemaUse = PARAMETERS,
+    budget: StepBudget | None = None,
 ) -> list[FieldChange]:
     """Return the differences between two schemas, or [] if there are none.
 
     The values may be any JSON. Differences beyond the limits of nesting and steps are
-    reported as one change without details.
+    reported as one change without details. The budget is shared with other schemas.
     """
     if before == after:
         return []
-    comparison = SchemaComparison(field, before, after, use)
+    reader = SchemaReader(before, after, budget or StepBudget())
+    comparison = SchemaComparison(field, (before, after), use, reader)
     comparison.run()
     return comparison.changes
 
@@ -98,19 +99,22 @@ def compare_schemas(
 class SchemaComparison:
     """A walk through two schemas that collects their differences."""
 
-    def __init__(self, field: str, before: Any, after: Any, use: SchemaUse) -> None:
-        self.field, self.use = field, use
-        self.roots = (before, after)
+    def __init__(
+        self, field: str, roots: tuple[Any, Any], use: SchemaUse, reader: SchemaReader
+    ) -> None:
+        self.field, self.roots = field, roots
+        self.use, self.reader = use, reader
         self.changes: list[FieldChange] = []
         # Pairs of schemas being compared: references may form cycles.
         self.active: set[tuple[int, int]] = set()
         self.repeats: Counter[tuple[int, int]] = Counter()
-        size = sum(len(canonicalize(root)) for root in self.roots)
-        self.steps_left = STEP_ALLOWANCE + size // CHARACTERS_PER_STEP
         self.is_complete = True
 
     def run(self) -> None:
-        self.compare(*self.roots, path="", depth=0)
+        try:
+            self.compare(*self.roots, path="", depth=0)
+        except OutOfSteps:
+            self.is_complete = False
         if not self.is_complete:
             reason = "too large to compare completely, compare by hand"
             self.add("", None, None, reason)
@@ -128,8 +132,7 @@ class SchemaComparison:
             return
         if isinstance(before, dict) and before is not ANYTHING:
             self.repeats[pair] += 1
-        is_over_limit = depth > NESTING_LIMIT or self.repeats[pair] > REPEAT_LIMIT
-        if is_over_limit or self.steps_left < 0:
+        if depth > NESTING_LIMIT or self.repeats[pair] > REPEAT_LIMIT:
             self.is_complete = False
             return
         self.active.add(pair)
@@ -137,12 +140,14 @@ class SchemaComparison:
         self.active.discard(pair)
 
     def compare_resolved(self, before: Any, after: Any, path: str, depth: int) -> None:
-        old, new = simplify(before, self.roots[0]), simplify(after, self.roots[1])
+        old = self.reader.simplify(before, self.roots[0])
+        new = self.reader.simplify(after, self.roots[1])
         if old is None or new is None:
+            self.reader.charge(before)
+            self.reader.charge(after)
             if before != after:
                 self.add(path, before, after, "schema changed, compare by hand")
             return
-        self.steps_left -= 1 + len(old) + len(new)
         has_other_types = self.compare_types(old, new, path, is_root=depth == 0)
         self.compare_values(old, new, path)
         self.compare_members(old, new, path, depth)
@@ -154,8 +159,8 @@ class SchemaComparison:
         """Add a change of the allowed types; return whether there is one."""
         # The arguments and the structured output of a tool are always objects.
         default = frozenset({"object"}) if is_root else None
-        old_types = read_types(old, self.roots[0]) or default
-        new_types = read_types(new, self.roots[1]) or default
+        old_types = self.reader.read_types(old, self.roots[0]) or default
+        new_types = self.reader.read_types(new, self.roots[1]) or default
         if old_types == new_types:
             return False
         is_wider = is_within(old_types, new_types)
@@ -189,7 +194,8 @@ class SchemaComparison:
         """Add members that were added, removed and renamed, and compare the others."""
         old_members, new_members = read_members(old), read_members(new)
         old_required, new_required = read_required(old), read_required(new)
-        self.steps_left -= len(old_members) + len(new_members)
+        self.charge_others(old_members, new_members)
+        self.charge_others(new_members, old_members)
         new_names = find_new_names(old_members, new_members)
         for name, schema in old_members.items():
             member_path = join_path(path, name)
@@ -207,6 +213,11 @@ class SchemaComparison:
         for name, schema in new_members.items():
             if name not in known_names:
                 self.add_new_member(join_path(path, name), schema, name in new_required)
+
+    def charge_others(self, members: Schema, others: Schema) -> None:
+        """Take the steps for reading the members that are not among the others."""
+        for name in members.keys() - others.keys():
+            self.reader.charge(members[name])
 
     def compare_required(
         self, path: str, was_required: bool, is_required: bool
@@ -235,7 +246,10 @@ class SchemaComparison:
         before, after = old.get(keyword, ANYTHING), new.get(keyword, ANYTHING)
         if isinstance(before, dict) and isinstance(after, dict):
             self.compare(before, after, join_path(path, "*"), depth + 1)
-        elif before != after:
+            return
+        self.reader.charge(before)
+        self.reader.charge(after)
+        if before != after:
             # Members that no schema mentions are not expected to be used.
             was_used = before is not ANYTHING and (
                 self.use.is_input or before is not True

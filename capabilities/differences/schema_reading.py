@@ -1,12 +1,15 @@
 """Read JSON Schemas of any shape for a comparison.
 
 Schemas come from definitions: any member may have any type, and references may form
-cycles. The functions ignore what they cannot read, and never raise.
+cycles. What cannot be read is ignored. Reading takes steps of a budget: references
+can make schemas exponentially larger than their text.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from .changes import canonicalize
+from .steps import BASE_STEPS, STEPS_PER_VALUE, StepBudget, Weights
 
 Schema = dict[str, Any]
 
@@ -19,6 +22,14 @@ REFERENCE_LENGTH_LIMIT = 500
 ALTERNATIVE_KEYWORDS = ("anyOf", "oneOf")
 # Alternatives among which a single one is looked for: the other may be null.
 SINGLE_ALTERNATIVES_LIMIT = 2
+# Alternatives whose types are read; with more of them, any type may be allowed.
+BRANCH_LIMIT = 100
+# Steps for comparing two schemas, in addition to those for their keywords.
+SCHEMA_STEPS = 5
+# Keywords whose schemas are read, if at all, when they are compared.
+NESTING_KEYWORDS = frozenset(
+    {"properties", "items", "additionalProperties", "$defs", "definitions"}
+)
 JSON_TYPES = {
     bool: "boolean",
     int: "integer",
@@ -30,25 +41,63 @@ JSON_TYPES = {
 }
 
 
-def simplify(schema: Any, root: Any) -> Schema | None:
-    """Return the schema with local references and single alternatives resolved.
+class SchemaReader:
+    """A reader of the schemas in the two documents that are compared.
 
-    An alternative to null counts as single; its type then includes null. Return None
-    if the value is not a schema.
+    Its methods raise OutOfSteps when the budget is used up.
     """
-    if isinstance(schema, bool):
-        return ANYTHING if schema else NOTHING
-    if not isinstance(schema, dict):
+
+    def __init__(self, before: Any, after: Any, shared: StepBudget) -> None:
+        self.weights = Weights(before, after)
+        steps = BASE_STEPS + STEPS_PER_VALUE * self.weights.total
+        self.budget = StepBudget(steps, shared)
+
+    def charge(self, value: Any) -> None:
+        """Take the steps for reading a value of the documents."""
+        self.budget.take(self.weights.weigh(value))
+
+    def charge_members(self, schema: Schema) -> None:
+        """Take the steps for reading a schema without the schemas of its members."""
+        self.budget.take(SCHEMA_STEPS + len(schema))
+        for keyword, value in schema.items():
+            if keyword not in NESTING_KEYWORDS:
+                self.charge(value)
+            elif isinstance(value, dict):
+                self.budget.take(len(value))
+
+    def simplify(self, schema: Any, root: Any) -> Schema | None:
+        """Return the schema with local references and single alternatives resolved.
+
+        An alternative to null counts as single; its type then includes null. Return
+        None if the value is not a schema.
+        """
+        if isinstance(schema, bool):
+            return ANYTHING if schema else NOTHING
+        if not isinstance(schema, dict):
+            return None
+        is_nullable = False
+        for _ in range(REFERENCE_LIMIT):
+            self.charge(schema.get("$ref"))
+            keyword, target, allows_null = find_target(schema, root)
+            if target is None:
+                break
+            is_nullable = is_nullable or allows_null
+            self.budget.take(len(schema) + len(target))
+            rest = {name: value for name, value in schema.items() if name != keyword}
+            schema = {**target, **rest}
+        self.charge_members(schema)
+        return add_null(schema) if is_nullable else schema
+
+    def read_types(self, schema: Schema, root: Any) -> frozenset[str] | None:
+        """Return the types that a simplified schema allows, or None for any type."""
+        types = read_own_types(schema)
+        if types is not None:
+            return types
+        for keyword in ALTERNATIVE_KEYWORDS:
+            branches = schema.get(keyword)
+            if isinstance(branches, list) and 0 < len(branches) <= BRANCH_LIMIT:
+                return union_types(self.simplify(branch, root) for branch in branches)
         return None
-    is_nullable = False
-    for _ in range(REFERENCE_LIMIT):
-        keyword, target, allows_null = find_target(schema, root)
-        if target is None:
-            break
-        is_nullable = is_nullable or allows_null
-        rest = {name: value for name, value in schema.items() if name != keyword}
-        schema = {**target, **rest}
-    return add_null(schema) if is_nullable else schema
 
 
 def find_target(schema: Schema, root: Any) -> tuple[str, Schema | None, bool]:
@@ -95,19 +144,7 @@ def add_null(schema: Schema) -> Schema:
     return copy
 
 
-def read_types(schema: Schema, root: Any) -> frozenset[str] | None:
-    """Return the types that a simplified schema allows, or None for any type."""
-    types = read_own_types(schema)
-    if types is not None:
-        return types
-    for keyword in ALTERNATIVE_KEYWORDS:
-        branches = schema.get(keyword)
-        if isinstance(branches, list) and branches:
-            return union_types([simplify(branch, root) for branch in branches])
-    return None
-
-
-def union_types(branches: list[Schema | None]) -> frozenset[str] | None:
+def union_types(branches: Iterator[Schema | None]) -> frozenset[str] | None:
     types: frozenset[str] = frozenset()
     for branch in branches:
         branch_types = read_own_types(branch) if branch else None

@@ -8,6 +8,7 @@ from typing import Any
 from capabilities.differences import (
     CapabilityContent,
     FieldChange,
+    StepBudget,
     compare_agents,
     compare_capabilities,
     describe_agent,
@@ -126,8 +127,9 @@ def diff_definitions(
     # The name is not compared: if several capabilities have the same name, a number is
     # added to it, and that may change without any other change.
     common = (key for key in old.keys() & new.keys() if old[key][1] != new[key][1])
+    budget = StepBudget()
     changes = {
-        key: compare_capabilities(key[0], new[key][0], old[key][1], new[key][1])
+        key: compare_capabilities(key[0], new[key][0], old[key][1], new[key][1], budget)
         for key in sort_keys(new, common)
     }
     reasons = [

@@ -1,12 +1,19 @@
 """Differences of JSON Schemas, and which of them break clients."""
 
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capabilities.differences import compare_schemas
+from capabilities.differences import (
+    StepBudget,
+    compare_schemas,
+    schema_changes,
+    schema_reading,
+)
+from capabilities.differences.changes import canonicalize
 from capabilities.differences.schema_changes import OUTPUT_MEMBERS
 
 STRING, INTEGER, NUMBER = ({"type": name} for name in ("string", "integer", "number"))
@@ -297,3 +304,85 @@ def test_exponential_schema_is_reported_as_not_compared_completely():
     reasons = [item.reason for item in compare_schemas("s", before, build_mesh(8, {}))]
 
     assert "too large to compare completely, compare by hand" in reasons
+
+
+TOO_LARGE = "too large to compare completely, compare by hand"
+
+
+def build_references(count, schema):
+    references = {f"p{index}": {"$ref": "#/$defs/a"} for index in range(count)}
+    return {"properties": references, "$defs": {"a": schema}}
+
+
+def build_alternatives(count, schema):
+    branches = [{"$ref": "#/$defs/a"}] * count
+    return {"properties": {"p": {"anyOf": branches}}, "$defs": {"a": schema}}
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda values: build_references(400, {"enum": values}),
+        lambda values: build_alternatives(90, {"enum": values}),
+        lambda values: build_references(
+            400, {"properties": {f"a{values[0]}": {"enum": values}}}
+        ),
+    ],
+    ids=["values", "alternatives", "renamed"],
+)
+def test_referenced_values_are_read_as_often_as_the_steps_allow(build, monkeypatch):
+    read = []
+
+    def count(value):
+        read.append(len(str(value)))
+        return canonicalize(value)
+
+    for module in (schema_changes, schema_reading):
+        monkeypatch.setattr(module, "canonicalize", count)
+    before, after = build(list(range(5000))), build(list(range(1, 5001)))
+    changes = compare_schemas("schema", before, after)
+
+    assert sum(read) < 1_000_000
+    assert TOO_LARGE in [change.reason for change in changes]
+
+
+def test_equal_values_of_references_are_compared_as_often_as_the_steps_allow():
+    budget = StepBudget()
+    before = build_references(400, {"examples": [[]] * 5000})
+    after = build_references(400, {"examples": [[]] * 5000 + [1]})
+    changes = compare_schemas("schema", before, after, budget=budget)
+
+    assert [change.reason for change in changes][-1] == TOO_LARGE
+    assert len(changes) < 20
+
+
+def test_alternatives_are_read_without_keeping_copies():
+    large = STRING | {f"x-{index}": 1 for index in range(1000)}
+    before, after = (build_alternatives(1000, large | {"x": n}) for n in (1, 2))
+    tracemalloc.start()
+    compare_schemas("schema", before, after)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 2_000_000
+
+
+def test_types_of_many_alternatives_are_read_up_to_a_limit():
+    before = build_alternatives(schema_reading.BRANCH_LIMIT, STRING)
+    after = build_alternatives(schema_reading.BRANCH_LIMIT, INTEGER)
+    assert compare(before, after)["p"] == ("type changed", True)
+
+    before = build_alternatives(schema_reading.BRANCH_LIMIT + 1, STRING)
+    after = build_alternatives(schema_reading.BRANCH_LIMIT + 1, INTEGER)
+    assert compare(before, after) == {}
+
+
+def test_schemas_share_a_budget():
+    before, after = (with_parameters(a=schema) for schema in (STRING, INTEGER))
+    budget = StepBudget(75)
+    reasons = [
+        [item.reason for item in compare_schemas("s", before, after, budget=budget)]
+        for _ in range(3)
+    ]
+
+    assert reasons == [["type changed"], [TOO_LARGE], [TOO_LARGE]]

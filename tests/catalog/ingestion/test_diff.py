@@ -156,4 +156,7 @@ def test_hostile_schemas_are_compared_in_bounded_time():
     result = register_tools({"type": "integer"})
 
     assert len(result.changes.changed) == 700
-    assert time.process_time() - start < 60
+    assert time.process_time() - start < 15
+    # All tools share the steps, so that the last ones are not compared.
+    last = result.changes.changed[-1]
+    assert len(last["changes"]) + last["omitted"] == 1

@@ -1,6 +1,7 @@
 """Compare the properties of a capability by the rules of its kind."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -138,17 +139,23 @@ def build_argument_schema(arguments: Any) -> dict[str, Any]:
 
 def compare_options(field: str, before: Any, after: Any) -> Iterator[FieldChange]:
     """Yield changes of a list, or of an object; removing an item is breaking."""
-    if isinstance(before, dict) and isinstance(after, dict):
+    if isinstance(before, dict) or isinstance(after, dict):
         for change in iter_member_changes(field, before, after):
-            breaking = change.after is None
-            yield FieldChange(
-                field, change.before, change.after, change.reason, change.path, breaking
-            )
+            breaking = bool(before) and is_option_lost(change.before, change.after)
+            yield replace(change, breaking=breaking)
         return
     removed, added = diff_items(before, after)
     verb = "changed" if removed and added else "removed" if removed else "added"
     if removed or added:
         yield FieldChange(field, before, after, f"values {verb}", breaking=removed)
+
+
+def is_option_lost(before: Any, after: Any) -> bool:
+    """Return whether a member is gone, or all that an object or a list contained."""
+    if after is None:
+        return True
+    is_container = isinstance(before, dict | list) and bool(before)
+    return is_container and not isinstance(after, type(before))
 
 
 def compare_fixed(field: str, before: Any, after: Any) -> Iterator[FieldChange]:

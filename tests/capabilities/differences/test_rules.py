@@ -118,6 +118,23 @@ def test_removed_flow_and_scope_are_breaking():
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ({"code": {}}, None, [("flows", "", "removed", True)]),
+        ({"code": {}}, "x", [("flows", "", "changed", True)]),
+        ({"code": {"a": ""}}, {"code": "x"}, [("flows", "code", "changed", True)]),
+        (["code"], {"code": {}}, [("flows", "", "changed", True)]),
+        ({}, None, [("flows", "", "removed", False)]),
+        (None, {"code": {}}, [("flows", "", "added", False)]),
+    ],
+)
+def test_loss_of_all_flows_is_breaking(before, after, expected):
+    schemes = {"flows": before}, {"flows": after}
+
+    assert compare("a2a.security_scheme", *schemes) == expected
+
+
 def test_schema_that_is_no_longer_declared():
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     before = {"input_schema": schema, "output_schema": schema}

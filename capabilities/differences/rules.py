@@ -75,10 +75,12 @@ def compare_by_rule(
     """Yield the changes of a property, at least one."""
     if rule in SCHEMA_COMPARATORS:
         changes = list(SCHEMA_COMPARATORS[rule](field, before, after, budget))
+        reason = "schema changed, compare by hand"
     else:
         compare = COMPARATORS[rule] if rule else compare_values
         changes = list(compare(field, before, after))
-    yield from changes or [FieldChange(field, before, after, "changed")]
+        reason = "changed"
+    yield from changes or [FieldChange(field, before, after, reason)]
 
 
 def compare_values(field: str, before: Any, after: Any) -> Iterator[FieldChange]:

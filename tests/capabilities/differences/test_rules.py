@@ -149,11 +149,24 @@ def test_schema_that_is_no_longer_declared():
     ]
 
 
-def test_changed_property_without_known_difference_is_reported():
-    before = {"parameters": {"$defs": {"unused": 1}}}
+def test_changed_list_with_the_same_items_is_reported():
+    before, after = {"input_modes": ["a", "b"]}, {"input_modes": ["b", "a"]}
 
-    assert compare("agui.tool", before, {"parameters": {}}) == [
-        ("parameters", "", "changed", False)
+    assert compare("a2a.skill", before, after) == [
+        ("input_modes", "", "changed", False)
+    ]
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf", "x-unused"])
+def test_schema_changed_in_unresolved_definition_is_left_to_people(keyword):
+    def build(schema):
+        branches = [{"$ref": "#/$defs/a"}, {"title": "b"}, {"title": "c"}]
+        return {"parameters": {"$defs": {"a": schema}, keyword: branches}}
+
+    before, after = build({"required": []}), build({"required": ["a"]})
+
+    assert compare("agui.tool", before, after) == [
+        ("parameters", "", "schema changed, compare by hand", False)
     ]
 
 

@@ -17,8 +17,6 @@ from .schema_changes import (
 )
 from .steps import StepBudget
 
-# Rules by which a new capability can break clients that exist.
-DEMANDING_RULES = (PropertyRule.DEMAND, PropertyRule.SECURITY_REQUIREMENTS)
 # Nested members compared one by one; deeper ones are compared as a whole.
 MEMBER_DEPTH_LIMIT = 4
 # Alternatives that are compared with each other.
@@ -35,10 +33,17 @@ def find_new_demand(kind_slug: str, name: str, properties: Properties) -> str:
     kind = kinds.get(kind_slug)
     for field, value in properties.items():
         rule = kind.get_rule(name, field) if kind else None
-        if rule in DEMANDING_RULES:
-            changes = COMPARATORS[rule](field, None, value)
-            if reason := next((item.reason for item in changes if item.breaking), ""):
-                return reason
+        if reason := describe_demand(rule, field, value):
+            return reason
+    return ""
+
+
+def describe_demand(rule: PropertyRule | None, field: str, value: Any) -> str:
+    if rule == PropertyRule.DEMAND:
+        return "new and required" if value is True else ""
+    if rule == PropertyRule.SECURITY_REQUIREMENTS:
+        changes = compare_requirements(field, None, value)
+        return next((change.reason for change in changes if change.breaking), "")
     return ""
 
 

@@ -17,6 +17,16 @@ from .serializers import (
 )
 
 
+class AddedCapabilitySerializer(CapabilityKeySerializer):
+    breaking = serializers.SerializerMethodField(
+        help_text="Whether it demands something of clients, such as an extension that"
+        " is required."
+    )
+
+    def get_breaking(self, added: dict[str, Any]) -> bool:
+        return bool(added.get("breaking", False))
+
+
 class RemovedCapabilitySerializer(CapabilityKeySerializer):
     breaking = serializers.SerializerMethodField(
         help_text="Whether clients may depend on it: true for kinds such as skills,"
@@ -80,7 +90,7 @@ class ChangedCapabilitySerializer(CapabilityKeySerializer):
 class ChangesSerializer(serializers.Serializer[Any]):
     """What differs between two definitions, and which differences break clients."""
 
-    added = CapabilityKeySerializer(many=True)
+    added = AddedCapabilitySerializer(many=True)
     removed = RemovedCapabilitySerializer(many=True)
     changed = ChangedCapabilitySerializer(many=True)
     fields = FieldChangeSerializer(  # type: ignore[assignment]  # a declared field

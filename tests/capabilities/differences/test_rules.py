@@ -181,7 +181,7 @@ def test_derived_properties_are_left_out_and_members_of_unknown_kinds_compared()
 @pytest.mark.parametrize(
     ("kind", "name", "properties", "expected"),
     [
-        ("a2a.extension", "x", {"required": True}, "became required"),
+        ("a2a.extension", "x", {"required": True}, "new and required"),
         ("a2a.extension", "x", {"required": False}, ""),
         ("agent.feature", "security.requirements", {"value": [READ]}, "credentials"),
         ("mcp.tool", "x", {"input_schema": {"required": ["a"]}}, ""),

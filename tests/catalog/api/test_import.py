@@ -36,7 +36,7 @@ def test_import_of_registered_agent_updates_it_if_changed(editor_api, card_serve
 
     assert (unchanged.status_code, unchanged.json()["outcome"]) == (200, "unchanged")
     assert (updated.status_code, updated.json()["outcome"]) == (200, "updated")
-    added = [{"kind": "a2a.skill", "name": "Summarize"}]
+    added = [{"kind": "a2a.skill", "name": "Summarize", "breaking": False}]
     assert updated.json()["changes"]["added"] == added
 
 

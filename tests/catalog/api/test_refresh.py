@@ -31,7 +31,7 @@ def test_refresh_applies_and_returns_changes_and_marks_breaking_ones(
 
     assert body["outcome"] == "updated"
     assert body["changes"] == {
-        "added": [{"kind": "a2a.skill", "name": "Other"}],
+        "added": [{"kind": "a2a.skill", "name": "Other", "breaking": False}],
         "removed": [{"kind": "a2a.skill", "name": "Translate text", "breaking": True}],
         "changed": [],
         "fields": [],
@@ -175,6 +175,20 @@ def test_refresh_returns_changes_of_fields_with_what_breaks_clients_t14(
     assert changes["breaking_reasons"] == [
         "MCP Tool search: type changed (address.zip)"
     ]
+
+
+def test_refresh_marks_new_required_extension_as_breaking(
+    editor_api, card_server, imported_entry
+):
+    extensions = [{"uri": "https://a.example/ext", "required": True}]
+    body = card_bytes(capabilities={"streaming": True, "extensions": extensions})
+    card_server.routes["/card"] = reply(body=body)
+    changes = post_refresh(editor_api, imported_entry).json()["changes"]
+
+    (added,) = (item for item in changes["added"] if item["kind"] == "a2a.extension")
+    assert added["breaking"] is True
+    (reason,) = changes["breaking_reasons"]
+    assert reason.endswith("https://a.example/ext: new and required")
 
 
 def test_refresh_of_unchanged_definition_probes_agent(editor_api, imported_entry):

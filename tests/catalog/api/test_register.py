@@ -100,7 +100,9 @@ def test_register_new_version_updates_entry_and_keeps_old_version(editor_api):
     body = response.json()
     assert (response.status_code, body["outcome"]) == (200, "updated")
     assert (body["id"], body["version"]) == (first["id"], "2.0.0")
-    assert body["changes"]["added"] == [{"kind": "a2a.skill", "name": "Summarize"}]
+    assert body["changes"]["added"] == [
+        {"kind": "a2a.skill", "name": "Summarize", "breaking": False}
+    ]
     assert body["changes"]["removed"] == [
         {"kind": "a2a.skill", "name": "Translate text", "breaking": True}
     ]

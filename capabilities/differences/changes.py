@@ -25,8 +25,9 @@ class FieldChange:
 
     @property
     def summary(self) -> str:
-        """The reason and where it applies, such as `parameter removed (lang)`."""
-        subject = self.path or ("" if self.field == PLAIN_FIELD else self.field)
+        """The reason and where it applies, such as `values removed (input modes)`."""
+        label = "" if self.field == PLAIN_FIELD else self.field.replace("_", " ")
+        subject = self.path or label
         return f"{self.reason} ({shorten(subject, NAME_LIMIT)})".removesuffix(" ()")
 
     def to_json(self) -> dict[str, Any]:

@@ -295,9 +295,7 @@ def test_version_lists_its_changes(viewer_api):
     (change,) = newest["changes"]
     assert change["previous_version"] == "1.0.0"
     assert change["digest"] == newest["digest"]
-    assert change["added"] == [
-        {"kind": "a2a.skill", "name": "New", "breaking": False}
-    ]
+    assert change["added"] == [{"kind": "a2a.skill", "name": "New", "breaking": False}]
     removed = {"kind": "a2a.skill", "name": "Old", "breaking": True}
     assert change["removed"] == [removed]
     assert change["changed"] == []

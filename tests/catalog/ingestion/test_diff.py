@@ -120,6 +120,7 @@ def test_details_of_5000_changed_capabilities_are_limited():
     assert len(json.dumps(details)) < DETAIL_BYTES_LIMIT + 10_000
     (breaking,) = (detail for detail in details if detail["breaking"])
     assert breaking["field"] == "input_modes"
+    assert changes.breaking_reasons == ["A2A Skill 4321: values changed (input modes)"]
     assert changes.total_breaking == 1
 
 

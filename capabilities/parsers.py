@@ -290,7 +290,7 @@ def get_connection(
 
 
 def is_stub(raw: bytes, protocol: str) -> bool:
-    """Return whether a stored definition stands for one that is not known yet."""
+    """Return whether a stored definition is a stub."""
     parser = parsers.get(protocol)
     if parser is None or parser.stub_builder is None:
         return False

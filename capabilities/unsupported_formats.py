@@ -1,4 +1,4 @@
-"""Formats that people submit although no protocol here reads them, and what to do.
+"""Known formats that AgentLens does not support, and what to register instead.
 
 Signs are checked only in documents that no parser recognizes.
 """
@@ -118,7 +118,7 @@ UNSUPPORTED_FORMATS = (
         ),
     ),
     UnsupportedFormat(
-        "an agents.json of Wild Card",
+        "a Wild Card agents.json",
         REGISTER_AGENT,
         ({"agentsJson": is_present}, {"flows": is_list, "sources": is_list}),
     ),
@@ -133,7 +133,7 @@ UNSUPPORTED_FORMATS = (
         ),
     ),
     UnsupportedFormat(
-        "a record of Smithery",
+        "a Smithery record",
         "register the server by its URL, or its server.json",
         ({"qualifiedName": is_string},),
     ),

@@ -95,10 +95,10 @@ def build_resolver_for_entry(
         )
     agent_type, source_url = entry.agent_type, entry.source_url
     protocol, endpoint = agent_type.protocol, agent_type.endpoint
-    stands_for_unknown = is_stub(agent_type.definition, protocol)
+    is_stored_stub = is_stub(agent_type.definition, protocol)
     # The fragment tells agents at one URL apart, and is never sent.
     locations = Locations.for_agent(urldefrag(endpoint).url, protocol)
-    if stands_for_unknown:
+    if is_stored_stub:
         source_url = ""
     elif source_url:
         locations = Locations.for_single_url(source_url, protocol)
@@ -116,7 +116,7 @@ def build_resolver_for_entry(
         cached=get_cached_definitions(locations.all_urls),
         introspect_first=introspect_first,
         stored_definition=agent_type.definition if introspect_first else b"",
-        replaces_stub=stands_for_unknown,
+        replaces_stub=is_stored_stub,
         must_extend=entry.authorized and not entry.definition_problem,
         is_refresh=True,
     )

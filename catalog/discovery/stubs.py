@@ -39,7 +39,7 @@ class GuardedServer:
 
     @property
     def rank(self) -> tuple[bool, bool]:
-        """What sorts the most certain server first."""
+        """The sort key: the most certain server comes first."""
         return ("resource_metadata" not in self.challenge, not self.is_agent)
 
 

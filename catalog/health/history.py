@@ -1,4 +1,4 @@
-"""Health history: every probe of the last two days, and hourly counts for 90 days."""
+"""Health history: all probes of two days; hourly counts and uptime of 90 days."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -263,7 +263,7 @@ def add_last_outcome(
 def compute_uptimes(
     entries: Collection[CatalogEntry], period: timedelta
 ) -> dict[UUID, float]:
-    """Return the uptime of each entry in the period, without those not probed in it."""
+    """Return the uptime of each entry in the period, where anything is known of it."""
     now = timezone.now()
     since = now - period
     by_entry: dict[UUID, list[HourSample]] = {entry.pk: [] for entry in entries}

@@ -1,7 +1,7 @@
 from django.db import migrations, models
 
-# Not AddField: on SQLite it writes the table anew, and so drops the column `greeted_at`,
-# of which an app may have yet to copy the data.
+# Not AddField: on SQLite that rebuilds the table and drops the column `greeted_at`, whose
+# data an app may still have to copy.
 ADD_COLUMN = """
 ALTER TABLE catalog_entries ADD COLUMN probe_method varchar(50) NOT NULL DEFAULT ''
 """

@@ -186,7 +186,7 @@ class HealthHour(HourlyCount):
         return cls(**owner_and_hour, up_seconds=0.0, down_seconds=0.0)
 
     def add_time(self, time: MeasuredTime) -> None:
-        """Add seconds; a row from before time was measured stays without."""
+        """Add seconds; leave a row from before time was measured unchanged."""
         if self.up_seconds is not None and self.down_seconds is not None:
             self.up_seconds += time.up
             self.down_seconds += time.down

@@ -100,7 +100,10 @@ def has_mcp_lists(document: Document) -> bool:
 
 
 def has_described_tools(document: Document) -> bool:
-    """Return whether a name and a list of described tools are all there is to see."""
+    """Return whether the document has a name and a list of described tools.
+
+    Nothing else may mark it as a document of another format.
+    """
     tools = document.get("tools")
     return (
         isinstance(document.get("name"), str)

@@ -107,8 +107,8 @@ def build_json_rpc(method: str, params: dict[str, Any] | None = None) -> dict[st
 def find_mismatch(response: HealthResponse) -> str:
     """Return what the response contains instead of an answer in MCP, or ""."""
     if response.status == METHOD_NOT_ALLOWED:
-        # So do servers with the HTTP+SSE transport answer a POST; but also those with
-        # nothing but pages.
+        # Servers with the HTTP+SSE transport answer a POST like this, but so do plain
+        # web sites.
         return "HTML" if response.is_html else ""
     is_refusal = response.status in REFUSED_STATUSES
     if (

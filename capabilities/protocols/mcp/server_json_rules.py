@@ -64,7 +64,7 @@ CARD_MEMBERS = {
 
 
 class RuleProblems:
-    """Collects what a document does that the rules do not allow.
+    """Collects violations of the rules.
 
     Missing members are problems only with `requires_members`.
     """
@@ -156,8 +156,9 @@ def find_older_spelling(server: Document, path: str) -> Problem | None:
         for key in members:
             if key in OLDER_SPELLINGS:
                 message = (
-                    "is the spelling of an earlier schema, which is now"
-                    f" {OLDER_SPELLINGS[key]}; such members are not checked"
+                    "is spelled as in an earlier schema; the current name is"
+                    f" {OLDER_SPELLINGS[key]}. Members with earlier names are not"
+                    " checked"
                 )
                 return Problem(member_path(object_path, key), message)
     return None

@@ -42,4 +42,8 @@ def describe_stub_credentials(document: Document) -> list[str]:
         scopes=tuple(problems.string_list(stub, "scopes") or ()),
     )
     details = agent.describe_authorization()
-    return [f"OAuth 2.0, {details}" if details else "Required, of an unknown kind"]
+    return [
+        f"OAuth 2.0, {details}"
+        if details
+        else "Required; the server does not say which kind"
+    ]

@@ -173,7 +173,7 @@ def test_older_spelling_is_one_warning():
 
     (warning,) = parse_document(document).warnings
     assert warning.path == "$.packages[0].registry_type"
-    assert "now registryType" in warning.message
+    assert "current name is registryType" in warning.message
 
 
 def test_current_spellings_in_an_older_document_are_checked():

@@ -152,7 +152,7 @@ def test_stub_needs_no_valid_metadata(server, route):
     entry = import_stub(server.url("/mcp"))
 
     assert entry.display_name == "127.0.0.1"
-    assert get_credentials(entry) == ["Required, of an unknown kind"]
+    assert get_credentials(entry) == ["Required; the server does not say which kind"]
 
 
 def test_silent_metadata_does_not_exceed_the_time_of_a_fetch(server, settings):

@@ -50,7 +50,7 @@ def test_refresh_shows_that_text_changed_but_not_capabilities(
     card_server.routes["/card"] = reply(body=card_bytes() + b"\n")
     html = post_refresh(editor_client, imported_entry).content.decode()
 
-    assert "Text changed; capabilities unchanged" in html
+    assert "Only members that AgentLens does not read have changed" in html
 
 
 def test_refresh_of_missing_definition_shows_fetch_error(

@@ -162,7 +162,7 @@ def test_guarded_agent_is_registered_without_its_definition_t16(
     response = editor_client.post(REGISTER_URL, {"signed": preview.signed}, follow=True)
     html = response.content.decode()
     assert "“127.0.0.1” is now in the catalog." in html
-    assert "Required, of an unknown kind" in html
+    assert "Required; the server does not say which kind" in html
     assert "No capabilities are known." in html
 
 

@@ -22,17 +22,20 @@ def read_arguments(package: Document, key: str) -> tuple[list[Value], list[Input
 
     Optional arguments without a value are left out.
     """
-    settings = list(iter_argument_settings(get_objects(package, key)))
+    settings = list(iter_argument_settings(get_objects(package, key), key))
     arguments = [argument for setting in settings for argument in iter_parts(setting)]
     inputs = [item for setting, _ in settings for item in setting.inputs]
     return arguments, inputs
 
 
 def iter_argument_settings(
-    documents: list[Document],
+    documents: list[Document], key: str
 ) -> Iterator[tuple[ServerSetting, str]]:
     """Yield each setting, and the name to write before its value if it has one."""
-    settings = [read_argument(document, n) for n, document in enumerate(documents, 1)]
+    settings = [
+        read_argument(document, number, f"{key}[{number}]")
+        for number, document in enumerate(documents, 1)
+    ]
     positions = [
         n for n, (setting, name) in enumerate(settings) if setting.value and not name
     ]
@@ -45,13 +48,15 @@ def iter_argument_settings(
             yield setting, name
 
 
-def read_argument(document: Document, number: int) -> tuple[ServerSetting, str]:
+def read_argument(
+    document: Document, number: int, source: str
+) -> tuple[ServerSetting, str]:
     """Return the setting of an argument and its name, "" if it is positional."""
     name = get_text(document, "name").strip()
     if not name or get_member(document, "type") == "positional":
         hint = get_text(document, "valueHint").strip() or f"argument {number}"
-        return read_setting(document, "Argument", hint), ""
-    setting = read_setting(document, "Argument", name)
+        return read_setting(document, "Argument", hint, source), ""
+    setting = read_setting(document, "Argument", name, source)
     if is_flag(document):
         return ServerSetting(name, (), ()), name
     return setting, name

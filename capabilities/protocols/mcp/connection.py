@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from ...connections import (
@@ -29,6 +29,7 @@ from .inputs import (
     get_objects,
     get_text,
     iter_variables,
+    name_inputs,
     read_input,
     read_setting,
     render,
@@ -63,15 +64,17 @@ def build_connection(document: Document, record: AgentRecord) -> Connection:
     """Offer remotes first, over streamable HTTP, then SSE; then the packages."""
     found = list(islice(iter_options(document, record), OPTION_LIMIT + 1))
     options, has_more = found[:OPTION_LIMIT], len(found) > OPTION_LIMIT
-    inputs = dict.fromkeys(item for option in options for item in option.inputs)
+    inputs = [item for option in options for item in option.inputs]
+    secrets = [item.describe() for item in inputs if is_credential(item)]
+    settings = [item.describe() for item in inputs if not is_credential(item)]
     return Connection(
         endpoints=[option.endpoint for option in options]
         or [Endpoint(record.endpoint, "MCP")],
         credentials=[
             *describe_stub_credentials(document),
-            *(item.describe() for item in inputs if is_credential(item)),
+            *dict.fromkeys(secrets),
         ],
-        settings=[item.describe() for item in inputs if not is_credential(item)],
+        settings=list(dict.fromkeys(settings)),
         options=[option.option for option in options]
         + [ConnectionOption("More ways to connect: see the raw definition")] * has_more,
     )
@@ -155,7 +158,7 @@ def read_remote_server(
     url_input = read_input({}, "URL", "")
     url_variables = dict(iter_variables(remote, url_input))
     url = get_text(remote, "url")
-    value = fill_template(url, variables | url_variables, is_url=True)
+    value = fill_template(url, variables | url_variables, url_input, is_url=True)
     headers = get_objects(remote, "headers")
     if value is None or len(headers) > SETTING_LIMIT:
         return None, []
@@ -201,8 +204,11 @@ def build_listening_option(
     remote, remote_inputs = read_remote_server(
         package.transport, client_type, variables
     )
-    unavailable: tuple[list[Snippet], str] = ([], explain_unusable_url(url))
-    snippets, error = build_snippets(name, remote) if remote else unavailable
+    snippets: list[Snippet] = []
+    error = explain_unusable_url(url)
+    if remote:
+        remote = replace(remote, package_inputs=local.inputs)
+        snippets, error = build_snippets(name, remote)
     if error:
         option = ConnectionOption(package.title, note=error)
         return ServerOption(option, endpoint, inputs)
@@ -217,8 +223,10 @@ def build_listening_option(
 
 def build_start_command(server: LocalServer) -> str:
     """Return a shell command with the environment variables before it."""
+    names = name_inputs(server.inputs)
     environment = {
-        name: render(value, "<YOUR_{}>") for name, value in server.environment.items()
+        name: render(value, "<YOUR_{}>", names)
+        for name, value in server.environment.items()
     }
-    arguments = [render(value, "<YOUR_{}>") for value in server.arguments]
+    arguments = [render(value, "<YOUR_{}>", names) for value in server.arguments]
     return build_shell_command([[server.command, *arguments]], environment)

@@ -2,8 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from ...problems import Document
@@ -13,11 +15,13 @@ INPUT_VALUE_LIMIT = 2_000
 TEXT_LIMIT = 300
 CHOICE_LIMIT = 20
 # `{name}` is a variable of the document. Clients would replace `${name}` with a value
-# from the user's computer, so it is never copied into a configuration.
+# from the user's computer, so it is never copied into a configuration: it becomes an
+# input, whose placeholder has another name.
 VARIABLE_REFERENCE = re.compile(
     r"\$\{(?P<client>[^{}]{1,200})\}|\{(?P<name>[^{}\s\"']{1,200})\}"
 )
 CLIENT_VARIABLE = "${"
+ENVIRONMENT_VARIABLE = "Environment variable"
 UPPERCASE = re.compile(r"([a-z0-9])([A-Z])")
 
 
@@ -35,10 +39,12 @@ class Input:
     default: str = ""
     example: str = ""
     choices: tuple[str, ...] = ()
+    # Where the definition declares it, which distinguishes arguments that look alike.
+    source: str = ""
 
     @property
     def identifier(self) -> str:
-        """The name in capital letters, digits and underscores."""
+        """The name in capital letters, digits and underscores; it may not be unique."""
         words = UPPERCASE.sub(r"\1_\2", self.name)
         return re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_").upper() or "VALUE"
 
@@ -107,7 +113,7 @@ def shorten(text: str) -> str:
     return line if len(line) <= TEXT_LIMIT else line[: TEXT_LIMIT - 1] + "…"
 
 
-def read_input(document: Document, location: str, name: str) -> Input:
+def read_input(document: Document, location: str, name: str, source: str = "") -> Input:
     choices = get_member(document, "choices")
     choices = choices[:CHOICE_LIMIT] if isinstance(choices, list) else []
     return Input(
@@ -122,18 +128,21 @@ def read_input(document: Document, location: str, name: str) -> Input:
         choices=tuple(
             shorten(choice) for choice in choices if isinstance(choice, str) and choice
         ),
+        source=source,
     )
 
 
-def read_setting(document: Document, location: str, name: str) -> ServerSetting:
+def read_setting(
+    document: Document, location: str, name: str, source: str = ""
+) -> ServerSetting:
     """Return a setting with its fixed value, its default or a placeholder."""
-    setting_input = read_input(document, location, name)
+    setting_input = read_input(document, location, name, source)
     if fixed_value := get_text(document, "value"):
         variables = dict(iter_variables(document, setting_input))
-        value = fill_template(fixed_value, variables) or (setting_input,)
+        value = fill_template(fixed_value, variables, setting_input) or (setting_input,)
         return ServerSetting(name, value, tuple(variables.values()))
     if default := get_text(document, "default"):
-        value = fill_template(default, {}) or (setting_input,)
+        value = fill_template(default, {}, setting_input) or (setting_input,)
         return ServerSetting(name, value, (setting_input,))
     value_or_none = (setting_input,) if setting_input.is_required else None
     return ServerSetting(name, value_or_none, (setting_input,))
@@ -146,7 +155,7 @@ def iter_variables(document: Document, parent: Input) -> Iterator[tuple[str, Inp
     """
     variables = get_member(document, "variables")
     variables = variables if isinstance(variables, dict) else {}
-    location = f"{parent.location} {parent.name}".strip()
+    location = get_variable_location(parent)
     for name, variable in variables.items():
         if not isinstance(variable, dict) or len(name) > TEXT_LIMIT:
             continue
@@ -155,13 +164,17 @@ def iter_variables(document: Document, parent: Input) -> Iterator[tuple[str, Inp
             "isRequired": True,
             "isSecret": parent.is_secret or get_member(variable, "isSecret"),
         }
-        yield name, read_input(members, f"{location} variable", name)
+        yield name, read_input(members, location, name, parent.source)
+
+
+def get_variable_location(parent: Input) -> str:
+    return " ".join(filter(None, [parent.location, parent.name, "variable"]))
 
 
 def fill_template(
-    text: str, variables: dict[str, Input], *, is_url: bool = False
+    text: str, variables: dict[str, Input], parent: Input, *, is_url: bool = False
 ) -> Value | None:
-    """Return the text with a value or placeholder for each variable.
+    """Return the text of the parent with a value or placeholder for each variable.
 
     Braces that are not a declared variable are copied, except in URLs. Return None if
     the result is too long or refers to a variable of the client.
@@ -172,7 +185,7 @@ def fill_template(
         name = match["client"] or match["name"]
         variable = variables.get(name)
         if variable is None and (match["client"] or is_url):
-            variable = Input(shorten(name), "Variable", is_required=True)
+            variable = build_undeclared_variable(name, parent)
         if variable is None:
             continue
         parts += [text[position : match.start()], variable.default or variable]
@@ -187,9 +200,37 @@ def fill_template(
     return tuple(part for part in parts if part)
 
 
-def render(value: Value, placeholder: str) -> str:
+def build_undeclared_variable(name: str, parent: Input) -> Input:
+    return Input(
+        name=shorten(name),
+        location=get_variable_location(parent),
+        is_required=True,
+        is_secret=parent.is_secret,
+        source=parent.source,
+    )
+
+
+def name_inputs(
+    inputs: Iterable[Input],
+    build_name: Callable[[Input], str] = attrgetter("identifier"),
+) -> dict[Input, str]:
+    """Return a name of its own for each input; a number is added to repeated names."""
+    names: dict[Input, str] = {}
+    used_names: set[str] = set()
+    numbers: Counter[str] = Counter()
+    for item in dict.fromkeys(inputs):
+        name = repeated_name = build_name(item)
+        while name in used_names:
+            numbers[repeated_name] += 1
+            name = f"{repeated_name}_{numbers[repeated_name] + 1}"
+        used_names.add(name)
+        names[item] = name
+    return names
+
+
+def render(value: Value, placeholder: str, names: dict[Input, str]) -> str:
     """Return the value with a placeholder, such as "<YOUR_{}>", for each input."""
     return "".join(
-        part if isinstance(part, str) else placeholder.format(part.identifier)
+        part if isinstance(part, str) else placeholder.format(names[part])
         for part in value
     )

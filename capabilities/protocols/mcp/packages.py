@@ -10,6 +10,7 @@ from ...connections import UNSAFE_COMMAND, build_shell_command
 from ...problems import Document
 from .arguments import read_arguments
 from .inputs import (
+    ENVIRONMENT_VARIABLE,
     Input,
     ServerSetting,
     Value,
@@ -148,7 +149,7 @@ def is_too_long(values: Any) -> bool:
 def read_environment(package: Package) -> list[ServerSetting]:
     """Return the environment variables with a valid name."""
     return [
-        read_setting(variable, "Environment variable", name)
+        read_setting(variable, ENVIRONMENT_VARIABLE, name)
         for variable in get_objects(package.document, "environmentVariables")
         if VARIABLE_NAME.fullmatch(name := get_text(variable, "name").strip())
     ]

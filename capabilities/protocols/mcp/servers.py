@@ -16,7 +16,11 @@ class LocalServer:
 
     @property
     def inputs(self) -> list[Input]:
-        return find_placeholders([*self.arguments, *self.environment.values()])
+        return find_placeholders([*self.environment.values(), *self.arguments])
+
+    @property
+    def named_inputs(self) -> list[Input]:
+        return self.inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +30,23 @@ class RemoteServer:
     type: str
     url: Value
     headers: dict[str, Value] = field(default_factory=dict)
+    # The inputs of the package that listens at the URL.
+    package_inputs: list[Input] = field(default_factory=list)
 
     @property
     def inputs(self) -> list[Input]:
         return find_placeholders([self.url, *self.headers.values()])
 
+    @property
+    def named_inputs(self) -> list[Input]:
+        """The inputs in the order in which to name them, as for the package first."""
+        return [*self.package_inputs, *self.inputs]
+
 
 def find_placeholders(values: Iterable[Value]) -> list[Input]:
-    """Return the inputs that remain in the values, one per identifier."""
-    inputs = {
-        part.identifier: part
-        for value in values
-        for part in value
-        if isinstance(part, Input)
-    }
-    return list(inputs.values())
+    """Return the inputs that remain in the values, each once."""
+    inputs = (part for value in values for part in value if isinstance(part, Input))
+    return list(dict.fromkeys(inputs))
 
 
 def select_values(settings: Iterable[ServerSetting]) -> dict[str, Value]:

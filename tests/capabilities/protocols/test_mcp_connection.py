@@ -101,6 +101,68 @@ def test_vs_code_prompts_for_secrets():
     assert snippet.note == "VS Code prompts for API_KEY and REGION."
 
 
+def test_variables_of_two_arguments_are_separate_inputs():
+    arguments = [
+        {"type": "named", "name": "--a", "value": "{id}", "variables": {"id": {}}},
+        {"type": "named", "name": "--b", "value": "{id}:{id}", "isSecret": True},
+    ]
+    arguments[1]["variables"] = {"id": {"isSecret": True}}
+    connection = connect_to_package(packageArguments=arguments)
+
+    server = get_server(connection, "VS Code")
+    second = "${input:ID_2}:${input:ID_2}"
+    assert server["args"][2:] == ["--a", "${input:ID}", "--b", second]
+    snippet = get_snippet(connection.options[0], "VS Code")
+    inputs = json.loads(snippet.text)["inputs"]
+    assert [(item["id"], item.get("password")) for item in inputs] == [
+        ("ID", None),
+        ("ID_2", True),
+    ]
+    assert snippet.note == "VS Code prompts for ID and ID_2."
+
+
+@pytest.mark.parametrize(
+    ("client", "expected"),
+    [
+        (GENERIC, ["<YOUR_API_KEY_2>", "<YOUR_API_KEY_3>", "<YOUR_API_KEY>"]),
+        ("Claude Code", ["${MCP_API_KEY}", "${MCP_API_KEY_2}", "${API_KEY}"]),
+        (
+            "Cursor",
+            ["${env:MCP_API_KEY}", "${env:MCP_API_KEY_2}", "${env:API_KEY}"],
+        ),
+        (
+            "VS Code",
+            ["${input:API_KEY_2}", "${input:API_KEY_3}", "${input:API_KEY}"],
+        ),
+    ],
+)
+def test_inputs_with_similar_names_have_their_own_placeholders(client, expected):
+    connection = connect_to_package(
+        packageArguments=[
+            {"type": "named", "name": "--api-key=", "isRequired": True},
+            {"type": "positional", "valueHint": "api_key", "isRequired": True},
+        ],
+        environmentVariables=[SECRET],
+    )
+
+    server = get_server(connection, client)
+    argument, positional = server["args"][2:]
+    placeholders = [argument.removeprefix("--api-key="), positional]
+    assert [*placeholders, server["env"]["API_KEY"]] == expected
+
+
+def test_arguments_with_equal_definitions_are_separate_inputs():
+    argument = {"type": "positional", "valueHint": "file", "isRequired": True}
+    members = {"runtimeArguments": [argument], "packageArguments": [argument] * 2}
+
+    assert get_arguments(**members) == [
+        "<YOUR_FILE>",
+        "weather@1.2.3",
+        "<YOUR_FILE_2>",
+        "<YOUR_FILE_3>",
+    ]
+
+
 @pytest.mark.parametrize(
     ("registry", "identifier", "expected"),
     [
@@ -259,6 +321,19 @@ def test_package_that_listens_is_started_first():
         "type": "http",
         "url": "http://localhost:9000/mcp",
     }
+
+
+def test_package_and_its_url_share_the_names_of_inputs():
+    connection = connect_to_package(
+        transport={"type": "streamable-http", "url": "http://localhost:{port}/mcp"},
+        packageArguments=[{"type": "named", "name": "--port", "isRequired": True}],
+        environmentVariables=[{"name": "PORT", "isRequired": True}],
+    )
+
+    start = connection.options[0].snippets[0].text
+    assert start.startswith("PORT='<YOUR_PORT>'")
+    assert start.endswith("--port '<YOUR_PORT_2>'")
+    assert get_server(connection)["url"] == "http://localhost:<YOUR_PORT_2>/mcp"
 
 
 def test_introspected_server_has_its_url():

@@ -22,7 +22,12 @@ from .mcp_connections import (
 )
 
 SECRETS = {"API_KEY": "k3y", "API_SECRET": "s3 cret"}
-VALUES = SECRETS | {"DIRECTORY": "/a b", "TOKEN": "t0ken", "MCP_TOKEN": "t0ken"}
+VALUES = SECRETS | {
+    "DIRECTORY": "/a b",
+    "MCP_DIRECTORY": "/a b",
+    "TOKEN": "t0ken",
+    "MCP_TOKEN": "t0ken",
+}
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from typing import Any
 
 from ..kinds import PropertyRule, kinds
 from .changes import FieldChange, canonicalize, describe_change, join_path
+from .keywords import is_number
 from .schema_changes import (
     ARGUMENTS,
     OUTPUT_MEMBERS,
     PARAMETERS,
     SchemaUse,
     compare_schemas,
-    is_number,
 )
 from .steps import StepBudget
 

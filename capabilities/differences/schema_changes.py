@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from .changes import FieldChange, canonicalize, join_path
+from .keywords import describe_keyword, is_tightened
 from .schema_reading import (
     ALTERNATIVE_KEYWORDS,
     ANYTHING,
     Schema,
     SchemaReader,
+    allows_nothing,
+    find_other_branches,
     read_members,
     read_required,
     read_values,
@@ -42,24 +45,6 @@ COMPARED_KEYWORDS = frozenset(
         "$anchor",
         "$comment",
     }
-)
-TEXT_KEYWORDS = frozenset(
-    {"title", "description", "default", "example", "examples", "deprecated"}
-)
-# Lower limits with the value that means no limit, and upper limits.
-LOWER_LIMITS = {
-    "minimum": None,
-    "exclusiveMinimum": None,
-    "minLength": 0,
-    "minItems": 0,
-    "minProperties": 0,
-}
-UPPER_LIMITS = (
-    "maximum",
-    "exclusiveMaximum",
-    "maxLength",
-    "maxItems",
-    "maxProperties",
 )
 
 
@@ -140,6 +125,9 @@ class SchemaComparison:
         self.active.discard(pair)
 
     def compare_resolved(self, before: Any, after: Any, path: str, depth: int) -> None:
+        if allows_nothing(before) != allows_nothing(after):
+            self.add_nothing(before, after, path)
+            return
         old = self.reader.simplify(before, self.roots[0])
         new = self.reader.simplify(after, self.roots[1])
         if old is None or new is None:
@@ -148,12 +136,40 @@ class SchemaComparison:
             if before != after:
                 self.add(path, before, after, "schema changed, compare by hand")
             return
+        branches = find_other_branches(old, new)
+        if any(keyword not in old or keyword not in new for keyword in branches):
+            self.compare_branches(old, new, path, branches, is_root=depth == 0)
+            return
         has_other_types = self.compare_types(old, new, path, is_root=depth == 0)
         self.compare_values(old, new, path)
-        self.compare_members(old, new, path, depth)
-        self.compare_other_members(old, new, path, depth)
-        self.compare_items(old, new, path, depth)
+        if not branches:
+            self.compare_members(old, new, path, depth)
+            self.compare_other_members(old, new, path, depth)
+            self.compare_items(old, new, path, depth)
         self.compare_keywords(old, new, path, has_other_types)
+
+    def add_nothing(self, before: Any, after: Any, path: str) -> None:
+        """Add the change of a schema that only one side allows any value for."""
+        self.reader.charge(before)
+        self.reader.charge(after)
+        is_closed = allows_nothing(after)
+        reason = "values no longer allowed" if is_closed else "values allowed"
+        self.add(path, before, after, reason, breaking=is_closed == self.use.is_input)
+
+    def compare_branches(
+        self, old: Schema, new: Schema, path: str, branches: list[str], is_root: bool
+    ) -> None:
+        """Compare a schema that has several branches with one that does not.
+
+        The other keywords may be in the branches of one side only, so that they cannot
+        be compared.
+        """
+        # The types of `allOf` are not read.
+        if "allOf" not in branches and self.compare_types(old, new, path, is_root):
+            return
+        for keyword in branches:
+            reason = describe_keyword(keyword, None, None, is_tighter=False)
+            self.add(path, old.get(keyword), new.get(keyword), reason)
 
     def compare_types(self, old: Schema, new: Schema, path: str, is_root: bool) -> bool:
         """Add a change of the allowed types; return whether there is one."""
@@ -196,6 +212,7 @@ class SchemaComparison:
         old_required, new_required = read_required(old), read_required(new)
         self.charge_others(old_members, new_members)
         self.charge_others(new_members, old_members)
+        self.take_excluded_members(old_members, new_members, path, new_required)
         new_names = find_new_names(old_members, new_members)
         for name, schema in old_members.items():
             member_path = join_path(path, name)
@@ -214,6 +231,28 @@ class SchemaComparison:
             if name not in known_names:
                 self.add_new_member(join_path(path, name), schema, name in new_required)
 
+    def take_excluded_members(
+        self, old: Schema, new: Schema, path: str, required: frozenset[str]
+    ) -> None:
+        """Add and take out the members whose schema is `false` on one side."""
+        for name in old | new:
+            was_excluded = allows_nothing(old.get(name))
+            if was_excluded == allows_nothing(new.get(name)):
+                continue
+            is_described = name in old and name in new
+            before, after = old.pop(name, None), new.pop(name, None)
+            member_path = join_path(path, name)
+            if not is_described:
+                verb = "no longer excluded" if was_excluded else "excluded"
+                reason = f"undescribed {self.use.noun} {verb}"
+                self.add(member_path, before, after, reason)
+            elif was_excluded:
+                is_required = name in required
+                self.add_new_member(member_path, after, is_required, before)
+            else:
+                reason = f"{self.use.noun} removed"
+                self.add(member_path, before, after, reason, breaking=True)
+
     def charge_others(self, members: Schema, others: Schema) -> None:
         """Take the steps for reading the members that are not among the others."""
         for name in members.keys() - others.keys():
@@ -231,12 +270,14 @@ class SchemaComparison:
         breaking = is_required == self.use.is_input
         self.add(path, was_required, is_required, reason, breaking)
 
-    def add_new_member(self, path: str, schema: Any, is_required: bool) -> None:
+    def add_new_member(
+        self, path: str, schema: Any, is_required: bool, before: Any = None
+    ) -> None:
         if self.use.is_input and is_required:
             reason = f"new required {self.use.noun}"
-            self.add(path, None, schema, reason, breaking=True)
+            self.add(path, before, schema, reason, breaking=True)
         else:
-            self.add(path, None, schema, f"{self.use.noun} added")
+            self.add(path, before, schema, f"{self.use.noun} added")
 
     def compare_other_members(
         self, old: Schema, new: Schema, path: str, depth: int
@@ -277,35 +318,6 @@ class SchemaComparison:
             is_tighter = self.use.is_input and is_tightened(keyword, before, after)
             reason = describe_keyword(keyword, before, after, is_tighter)
             self.add(path, before, after, reason, breaking=is_tighter)
-
-
-def describe_keyword(keyword: str, before: Any, after: Any, is_tighter: bool) -> str:
-    if is_tighter:
-        return f"limit tightened: {keyword}"
-    is_limit = keyword in LOWER_LIMITS or keyword in UPPER_LIMITS
-    if keyword in TEXT_KEYWORDS or is_limit:
-        return f"{keyword} changed"
-    return f"{keyword[:100]} changed, compare by hand"
-
-
-def is_tightened(keyword: str, before: Any, after: Any) -> bool:
-    """Return whether a keyword allows fewer values than before."""
-    if keyword == "pattern":
-        return before is None and isinstance(after, str)
-    if keyword == "uniqueItems":
-        return after is True
-    if not is_number(after):
-        return False
-    if keyword in LOWER_LIMITS:
-        lowest = before if is_number(before) else LOWER_LIMITS[keyword]
-        return lowest is None or bool(after > lowest)
-    if keyword in UPPER_LIMITS:
-        return not is_number(before) or bool(after < before)
-    return False
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_within(inner: frozenset[str] | None, outer: frozenset[str] | None) -> bool:

@@ -20,6 +20,7 @@ NOTHING: Schema = {"not": {}}
 REFERENCE_LIMIT = 16
 REFERENCE_LENGTH_LIMIT = 500
 ALTERNATIVE_KEYWORDS = ("anyOf", "oneOf")
+BRANCH_KEYWORDS = ("allOf", *ALTERNATIVE_KEYWORDS)
 # Alternatives among which a single one is looked for: the other may be null.
 SINGLE_ALTERNATIVES_LIMIT = 2
 # Alternatives whose types are read; with more of them, any type may be allowed.
@@ -104,7 +105,7 @@ def find_target(schema: Schema, root: Any) -> tuple[str, Schema | None, bool]:
     """Return the keyword, the only schema that it refers to, and if null is allowed."""
     if "$ref" in schema:
         return "$ref", resolve_reference(schema["$ref"], root), False
-    for keyword in ("allOf", *ALTERNATIVE_KEYWORDS):
+    for keyword in BRANCH_KEYWORDS:
         branches = schema.get(keyword)
         if not isinstance(branches, list):
             continue
@@ -117,6 +118,30 @@ def find_target(schema: Schema, root: Any) -> tuple[str, Schema | None, bool]:
         if len(others) == 1 and isinstance(others[0], dict):
             return keyword, others[0], allows_null
     return "", None, False
+
+
+def find_other_branches(old: Schema, new: Schema) -> list[str]:
+    """Return the keywords of branches that differ and describe more than `required`.
+
+    The schemas are simplified: single branches are part of them.
+    """
+    return [
+        keyword
+        for keyword in BRANCH_KEYWORDS
+        if old.get(keyword) != new.get(keyword)
+        and (describes_values(old.get(keyword)) or describes_values(new.get(keyword)))
+    ]
+
+
+def describes_values(branches: Any) -> bool:
+    return isinstance(branches, list) and any(
+        not isinstance(branch, dict) or branch.keys() != {"required"}
+        for branch in branches
+    )
+
+
+def allows_nothing(schema: Any) -> bool:
+    return schema is False or schema == NOTHING
 
 
 def resolve_reference(reference: Any, root: Any) -> Schema | None:

@@ -195,6 +195,82 @@ def test_unions_without_a_clear_difference_are_left_to_people():
     )
 
 
+A, B = with_parameters(a=STRING), with_parameters(["b"], b=STRING)
+REQUIRED = [{"required": ["a"]}, {"required": ["b"]}]
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [([A, B], [A]), ([A], [A, B]), ([A, B, {"type": "null"}], [A, {"type": "null"}])],
+)
+def test_members_are_not_compared_with_those_of_several_branches_t14(
+    keyword, before, after
+):
+    schemas = [with_parameters(q={keyword: branches}) for branches in (before, after)]
+
+    assert compare(*schemas) == {"q": (f"{keyword} changed, compare by hand", False)}
+
+
+def test_members_of_schema_with_other_branches_are_left_to_people():
+    before = {"properties": {"x": STRING}, "oneOf": [A, B]}
+    after = {"oneOf": [branch | {"title": "x"} for branch in (A, B)]}
+
+    assert compare(before, after) == {"": ("oneOf changed, compare by hand", False)}
+
+
+def test_members_are_compared_if_branches_only_require_them():
+    before = {"properties": {"a": STRING, "b": STRING}, "anyOf": REQUIRED}
+    after = {"properties": {"a": STRING}}
+
+    assert compare(before, after) == {
+        "b": ("parameter removed", True),
+        "": ("anyOf changed, compare by hand", False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (True, False, ("parameter removed", True)),
+        (STRING, False, ("parameter removed", True)),
+        (False, True, ("parameter added", False)),
+        (False, STRING, ("parameter added", False)),
+        (False, {"not": {}}, None),
+        (True, {}, None),
+    ],
+)
+def test_parameter_with_schema_false_is_not_accepted_t14(before, after, expected):
+    assert compare_parameter(before, after) == expected
+    changes = compare_schemas("s", *(with_parameters(q=s) for s in (before, after)))
+    if expected:
+        assert [(item.before, item.after) for item in changes] == [(before, after)]
+
+
+def test_parameter_that_is_no_longer_excluded_and_required_is_breaking():
+    before, after = with_parameters(q=False), with_parameters(["q"], q=STRING)
+
+    assert compare(before, after) == {"q": ("new required parameter", True)}
+
+
+def test_excluding_an_undescribed_parameter_is_not_breaking():
+    before, after = with_parameters(), with_parameters(q=False)
+
+    assert compare(before, after) == {"q": ("undescribed parameter excluded", False)}
+    assert compare(after, before) == {
+        "q": ("undescribed parameter no longer excluded", False)
+    }
+
+
+def test_items_with_schema_false_are_not_allowed():
+    before, after = ({"items": schema} for schema in (True, False))
+
+    assert compare_parameter(before, after) is None
+    assert compare(*(with_parameters(q=schema) for schema in (before, after))) == {
+        "q[]": ("values no longer allowed", True)
+    }
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [

@@ -1,5 +1,6 @@
 """The kinds of capability, filled by `CapabilitiesConfig.ready()` and by other apps."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -84,6 +85,11 @@ def is_removal_breaking(slug: str) -> bool:
     """Return whether removing a capability of this kind breaks clients."""
     kind = kinds.get(slug)
     return kind is not None and kind.is_removal_breaking
+
+
+def to_camel_case(name: str) -> str:
+    """Return the name of a property as the API writes it."""
+    return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), name)
 
 
 def kind_choices() -> list[tuple[str, str]]:

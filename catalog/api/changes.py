@@ -5,6 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
+from capabilities.kinds import to_camel_case
+
 from ..ingestion import IngestOutcome
 from ..models import AgentType, DefinitionChange, is_breaking_removal
 from .serializers import (
@@ -13,7 +15,6 @@ from .serializers import (
     CapabilityKeySerializer,
     EntryDetailSerializer,
     ProblemSerializer,
-    to_camel_case,
 )
 
 

@@ -1,7 +1,6 @@
 """Serializers of catalog entries, definitions and capabilities."""
 
 import base64
-import re
 from typing import Any, ClassVar, cast
 
 from drf_spectacular.utils import (
@@ -11,7 +10,7 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
-from capabilities.kinds import kinds
+from capabilities.kinds import kinds, to_camel_case
 from capabilities.parsers import ParseResult, parsers
 from capabilities.problems import Problem
 from capabilities.records import (
@@ -28,10 +27,6 @@ from .health import HealthSerializer
 
 # Stored, or read from a definition.
 AnyCapability = Capability | CapabilityRecord
-
-
-def to_camel_case(name: str) -> str:
-    return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), name)
 
 
 def build_snippet(capability: AnyCapability) -> dict[str, Any]:

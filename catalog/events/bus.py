@@ -27,6 +27,10 @@ class ChangeSummary:
     # The number of changes that break clients, and the reasons of the first of them.
     breaking_count: int = 0
     breaking_reasons: tuple[str, ...] = ()
+    # The first changes of fields, as JSON objects like those of the API; those of
+    # capabilities also have `kind` and `name`. `omitted` is the number of the others.
+    details: tuple[dict[str, Any], ...] = ()
+    omitted: int = 0
 
     @property
     def breaking(self) -> bool:

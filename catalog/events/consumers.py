@@ -78,6 +78,8 @@ def build_change_members(changes: ChangeSummary) -> dict[str, Any]:
         "breaking": changes.breaking,
         "breaking_count": changes.breaking_count,
         "breaking_reasons": list(changes.breaking_reasons),
+        "details": list(changes.details),
+        "omitted": changes.omitted,
     }
 
 

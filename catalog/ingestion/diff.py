@@ -21,6 +21,7 @@ from capabilities.records import AgentRecord, CapabilityRecord
 
 from ..events import ChangeSummary
 from ..models import AgentType, Capability
+from .event_details import select_event_details
 
 # Field changes stored for a definition and for each of its capabilities, and bytes of
 # those of all capabilities.
@@ -90,6 +91,8 @@ class DefinitionDifferences:
 
     @property
     def summary(self) -> ChangeSummary:
+        """What events have of the differences."""
+        details, omitted = select_event_details(self.fields, self.changed)
         return ChangeSummary(
             added=len(self.added),
             removed=len(self.removed),
@@ -97,6 +100,8 @@ class DefinitionDifferences:
             fields=tuple(dict.fromkeys(change["field"] for change in self.fields)),
             breaking_count=self.total_breaking,
             breaking_reasons=tuple(self.breaking_reasons),
+            details=tuple(details),
+            omitted=omitted,
         )
 
 

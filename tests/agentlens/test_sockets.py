@@ -125,6 +125,27 @@ def test_socket_sends_what_changed_and_what_breaks_clients_t14(agentlens_url):
         "breaking": True,
         "breaking_count": 1,
         "breaking_reasons": ["Feature transport.streaming: feature lost"],
+        "details": [
+            {
+                "kind": "agent.feature",
+                "name": "transport.streaming",
+                "field": "value",
+                "path": "",
+                "from": True,
+                "to": False,
+                "breaking": True,
+                "reason": "feature lost",
+            },
+            {
+                "field": "version",
+                "path": "",
+                "from": "1.0.0",
+                "to": "2.0.0",
+                "breaking": False,
+                "reason": "changed",
+            },
+        ],
+        "omitted": 0,
     }
 
 

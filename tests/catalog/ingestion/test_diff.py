@@ -5,8 +5,10 @@ import time
 
 import pytest
 
+from catalog.api.changes import ChangesSerializer
 from catalog.ingestion import diff
 from catalog.ingestion.diff import DETAIL_BYTES_LIMIT, FIELD_CHANGE_LIMIT
+from catalog.ingestion.event_details import EVENT_BYTES_LIMIT, EVENT_CHANGE_LIMIT
 from catalog.models import DefinitionChange
 from catalog.registration.service import register
 from tests.factories import card_bytes, skill
@@ -161,3 +163,44 @@ def test_hostile_schemas_are_compared_in_bounded_time():
     # All tools share the steps, so that the last ones are not compared.
     last = result.changes.changed[-1]
     assert len(last["changes"]) + last["omitted"] == 1
+
+
+def test_event_has_changes_as_the_api_breaking_ones_first_t14():
+    text, number = {"type": "string"}, {"type": "integer"}
+    register_tool(parameters(limit=text), description="Find a book")
+    result = register_tool(parameters(limit=number), description="Find books")
+    summary = result.changes.summary
+
+    (tool,) = ChangesSerializer(result.changes).data["changed"]
+    key = {"kind": "mcp.tool", "name": "search"}
+    assert list(summary.details) == [key | change for change in tool["changes"]]
+    assert [change["field"] for change in summary.details] == [
+        "inputSchema",
+        "description",
+    ]
+    assert summary.omitted == 0
+
+
+@pytest.mark.parametrize("count", [EVENT_CHANGE_LIMIT, 300])
+def test_event_has_limited_number_of_changes(count):
+    before, after = (
+        parameters(**{f"p{index}": {"type": name} for index in range(count)})
+        for name in ("string", "integer")
+    )
+    register_tool(before)
+    summary = register_tool(after).changes.summary
+
+    assert len(summary.details) == EVENT_CHANGE_LIMIT
+    assert summary.omitted == count - EVENT_CHANGE_LIMIT
+
+
+def test_event_has_limited_size():
+    register_tool(parameters(a={"type": "string", "enum": ["a"]}))
+    values = [chr(0x1F600) * 490, "b"]
+    properties = {f"p{index}": {"enum": values} for index in range(9)}
+    summary = register_tool(parameters(**properties)).changes.summary
+
+    size = sum(len(json.dumps(change)) for change in summary.details)
+    assert 0 < size <= EVENT_BYTES_LIMIT
+    assert len(summary.details) + summary.omitted == 10
+    assert summary.details[0]["breaking"]

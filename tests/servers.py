@@ -126,7 +126,8 @@ def redirect(location: str, status: int = 302) -> bytes:
 
 
 def gzip_reply(body: bytes) -> bytes:
-    return reply(body=gzip.compress(body), content_encoding="gzip")
+    # Without the time, so that all workers of a test run build the same parameters.
+    return reply(body=gzip.compress(body, mtime=0), content_encoding="gzip")
 
 
 def never_respond(request: Request) -> Iterator[bytes]:

@@ -63,14 +63,19 @@ def get_definition_paths(server):
     ],
 )
 def test_resolve_url_tries_url_well_known_paths_and_root_in_order(
-    path, protocol, expected, server
+    path, protocol, expected, server, settings
 ):
+    # The next URL is tried only after a response, however slow the machine is.
+    settings.AGENTLENS_FIRST_URL_WAIT = settings.AGENTLENS_NEXT_URL_WAIT = 30
+    settings.AGENTLENS_FETCH_TIMEOUT = 60
     with pytest.raises(FetchFailed):
         resolve_url(server.url(path), protocol)
     assert get_definition_paths(server) == expected
 
 
-def test_resolve_url_tries_paths_below_url_before_root(server):
+def test_resolve_url_tries_paths_below_url_before_root(server, settings):
+    settings.AGENTLENS_FIRST_URL_WAIT = settings.AGENTLENS_NEXT_URL_WAIT = 30
+    settings.AGENTLENS_FETCH_TIMEOUT = 60
     with pytest.raises(FetchFailed):
         resolve_url(server.url("/b"))
     paths_below = [f"/b{path}" for path in A2A_PATHS + MCP_PATHS + AGUI_PATHS]

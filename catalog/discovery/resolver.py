@@ -96,7 +96,7 @@ def build_resolver_for_entry(
     agent_type, source_url = entry.agent_type, entry.source_url
     protocol, endpoint = agent_type.protocol, agent_type.endpoint
     is_stored_stub = is_stub(agent_type.definition, protocol)
-    # The fragment tells agents at one URL apart, and is never sent.
+    # The fragment distinguishes agents at one URL, and is never sent.
     locations = Locations.for_agent(urldefrag(endpoint).url, protocol)
     if is_stored_stub:
         source_url = ""

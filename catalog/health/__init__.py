@@ -24,6 +24,7 @@ from .scheduler import (
 from .status import (
     ERROR_LIMIT,
     ProbeOutcome,
+    activate_declared,
     add_jitter,
     compute_next_probe_time,
     next_state,
@@ -54,6 +55,7 @@ __all__ = [
     "ProbeSample",
     "ProbeTarget",
     "Prober",
+    "activate_declared",
     "add_jitter",
     "claim_rows",
     "close_last_outcome",

@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
+from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.db import close_old_connections
+from django.db import close_old_connections, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
@@ -23,6 +24,7 @@ from .leases import claim_rows, compute_lease_end
 from .probe import ProbeTarget, run_probe
 from .status import (
     ProbeOutcome,
+    activate_declared,
     add_jitter,
     compute_overdue_time,
     compute_probe_interval,
@@ -59,10 +61,22 @@ class CatalogEntryTargets:
     """The entries of the catalog."""
 
     def claim(self, limit: int, due: datetime) -> list[CatalogEntry]:
+        """Return the entries to probe; activate those that cannot be probed."""
         entries = CatalogEntry.objects.monitored().filter(next_probe_at__lte=due)
-        return claim_rows(
+        claimed = claim_rows(
             entries.with_agent_type(), "next_probe_at", limit, until=compute_lease_end()
         )
+        self.activate([entry.pk for entry in claimed if entry.declared])
+        return [entry for entry in claimed if not entry.declared]
+
+    def activate(self, ids: list[UUID]) -> None:
+        """Activate declared entries, whose endpoint an earlier version probed."""
+        if not ids:
+            return
+        with transaction.atomic():
+            entries = CatalogEntry.objects.monitored().with_agent_type()
+            locked = entries.select_for_update(of=("self",)).filter(pk__in=ids)
+            activate_declared(locked.order_by("pk"))
 
     def get_target(self, entry: CatalogEntry) -> ProbeTarget:
         return ProbeTarget.from_entry(entry)

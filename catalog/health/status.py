@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ..conf import conf
-from ..models import CatalogEntry, Status
+from ..models import CatalogEntry, Source, Status
 from ..search import save_states
 from . import history
 from .uptime import LastOutcome
@@ -124,6 +124,27 @@ def record_probes(results: Iterable[tuple[CatalogEntry, ProbeOutcome]]) -> int:
         apply_probe(entry, outcomes[entry.pk])
     save_states(updated, PROBE_FIELDS, previous_statuses)
     return len(updated)
+
+
+def activate_declared(entries: Iterable[CatalogEntry]) -> None:
+    """Make entries active that are not probed any more; the caller has locked them.
+
+    Their status is from probes of another endpoint or of an earlier version.
+    """
+    now, previous_statuses = timezone.now(), {}
+    outdated = [entry for entry in entries if has_outdated_status(entry)]
+    for entry in outdated:
+        previous_statuses[entry.pk] = entry.status
+        history.close_last_outcome(entry, now)
+        entry.status, entry.last_error = Status.ACTIVE, ""
+        entry.consecutive_failures, entry.next_probe_at = 0, None
+    save_states(outdated, PROBE_FIELDS, previous_statuses)
+
+
+def has_outdated_status(entry: CatalogEntry) -> bool:
+    """Return whether a declared agent has a status other than active."""
+    is_fixed = entry.status == Status.DEPRECATED or entry.source == Source.DEMO
+    return entry.declared and not is_fixed and entry.status != Status.ACTIVE
 
 
 def is_newer(outcome: ProbeOutcome, entry: CatalogEntry) -> bool:

@@ -4,23 +4,13 @@ from collections.abc import Iterable
 
 from django.db import connection
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from capabilities.records import AgentRecord
 
-from ..health import close_last_outcome
-from ..models import AgentType, CatalogEntry, Status, compute_agent_key
-from ..search import build_state_changed, save_entry
+from ..models import AgentType, CatalogEntry, compute_agent_key
+from ..search import save_entry
 
-MOVED_FIELDS = [
-    "agent_key",
-    "consecutive_failures",
-    "last_error",
-    "outcome_counts_until",
-    "probe_method",
-    "status",
-    "updated_at",
-]
+MOVED_FIELDS = ["agent_key", "probe_method", "updated_at"]
 
 
 def compute_record_key(record: AgentRecord) -> str:
@@ -106,11 +96,4 @@ def move_entry(entry: CatalogEntry, record: AgentRecord) -> None:
     versions.update(agent_key=key, endpoint=record.endpoint)
     entry.agent_key, entry.probe_method = key, ""
     entry.agent_type.refresh_from_db(fields=["agent_key", "endpoint"])
-    previous_status, events = entry.status, []
-    if entry.declared and entry.status not in (Status.ACTIVE, Status.DEPRECATED):
-        # It was probed under its former endpoint, and cannot be any more.
-        close_last_outcome(entry, timezone.now())
-        entry.status, entry.last_error = Status.ACTIVE, ""
-        entry.consecutive_failures = 0
-        events = [build_state_changed(entry, previous_status)]
-    save_entry(entry, *events, fields=MOVED_FIELDS)
+    save_entry(entry, fields=MOVED_FIELDS)

@@ -14,7 +14,12 @@ from capabilities.records import AgentRecord, CapabilityRecord
 
 from ..conf import conf
 from ..events import EntryIngested
-from ..health import ERROR_LIMIT, add_jitter, compute_lease_end
+from ..health import (
+    ERROR_LIMIT,
+    activate_declared,
+    add_jitter,
+    compute_lease_end,
+)
 from ..models import (
     AgentType,
     Capability,
@@ -91,7 +96,9 @@ def ingest(definition: Definition) -> IngestResult:
     for attempt in range(1, UPSERT_ATTEMPTS + 1):
         try:
             with transaction.atomic():
-                return upsert_entry(definition)
+                result = upsert_entry(definition)
+                activate_declared([result.entry])
+                return result
         except IntegrityError:
             # Another writer created this agent first: the next attempt finds it.
             if attempt == UPSERT_ATTEMPTS:

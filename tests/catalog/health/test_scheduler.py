@@ -1,5 +1,6 @@
 import asyncio
 import ipaddress
+import json
 import os
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from catalog.health.scheduler import (
 )
 from catalog.health.status import record_probes
 from catalog.models import AgentType, CatalogEntry, Source, Status
+from catalog.registration.service import register
 from tests.factories import AgentTypeFactory, CatalogEntryFactory, card_bytes
 from tests.probes import failure, success
 from tests.servers import never_respond, reply, run_server
@@ -474,3 +476,26 @@ async def test_run_in_database_finishes_before_cancellation():
     with pytest.raises(asyncio.CancelledError):
         await task
     assert events == ["published"]
+
+
+@pytest.mark.parametrize("is_registered_again", [True, False])
+def test_offline_agent_that_is_not_probed_any_more_becomes_active(is_registered_again):
+    """An earlier version probed URLs with variables as they are written."""
+    remote = {"type": "streamable-http", "url": "https://{tenant}.example.com/mcp"}
+    server = {"name": "io.example/a", "version": "1.0.0", "remotes": [remote]}
+    definition = json.dumps(server).encode()
+    register(definition)
+    CatalogEntry.objects.update(
+        status=Status.OFFLINE,
+        consecutive_failures=5,
+        last_error="DNS lookup failed",
+        next_probe_at=timezone.now(),
+    )
+    if is_registered_again:
+        register(definition)
+    else:
+        assert probe_all_due() == 0
+
+    entry = CatalogEntry.objects.get()
+    assert (entry.status, entry.last_error) == (Status.ACTIVE, "")
+    assert (entry.consecutive_failures, entry.next_probe_at) == (0, None)
